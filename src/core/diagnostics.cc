@@ -1,0 +1,73 @@
+#include "core/diagnostics.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+void Diagnostics::add(std::string place, std::string message, std::string hint) {
+  ++count_;
+  if (kept_.size() < kKeptMax) {
+    kept_.push_back({std::move(place), std::move(message), std::move(hint)});
+  }
+}
+
+void Diagnostics::add_at(std::string_view file, std::uint64_t line, std::string message,
+                         std::string hint) {
+  add(line == 0 ? std::string(file) : fmt::format("{}:{}", file, line), std::move(message),
+      std::move(hint));
+}
+
+std::string Diagnostics::text() const {
+  std::string text;
+  for (const Diagnostic& item : kept_) {
+    text += fmt::format("{}: {}\n", item.place, item.message);
+    if (!item.hint.empty()) text += fmt::format("  hint: {}\n", item.hint);
+  }
+  if (count_ > kept_.size()) text += fmt::format("... and {} more\n", count_ - kept_.size());
+  return text;
+}
+
+std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates) {
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string suggest(std::string_view word, std::span<const std::string_view> candidates) {
+  const std::string_view near = nearest_word(word, candidates);
+  if (!near.empty()) return fmt::format("did you mean `{}`?", near);
+  std::string text = "one of:";
+  for (const std::string_view candidate : candidates) text += fmt::format(" {}", candidate);
+  return text;
+}
+
+}  // namespace forebay

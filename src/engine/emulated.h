@@ -1,0 +1,92 @@
+// The emulated engine: an LLM server's scheduler with the accelerator's time taken from a table and
+// every KV byte real (as MLPerf Storage emulates accelerators by sleeping).
+//
+// Continuous batching with chunked prefill under a token budget a step, an HBM block pool with its
+// own prefix cache (LRU, leaf first), preemption by recompute when the pool is full, decode steps.
+// KV that is loaded is checked byte by byte against what the block's name must give; KV that is
+// computed is written and offered to the backend. Runs on the loop's clock: true time, or virtual
+// with io::sim.
+//
+// Threads: one loop.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/task.h"
+#include "engine/kv_backend.h"
+#include "io/loop.h"
+#include "telemetry/histogram.h"
+#include "workload/request.h"
+
+namespace forebay::engine {
+
+struct EngineOptions {
+  std::uint64_t kv_bytes_per_token = 131072;  // after division by `scale`
+  std::uint32_t block_tokens = 512;           // tokens per KV block handed to the backend
+  std::uint64_t hbm_kv_bytes = 0;             // size of the block pool
+  double prefill_tokens_per_second = 10000;   // of a whole card group, at step_token_budget
+  double decode_seconds_per_step = 0.02;      // of one step with any decode in it, plus
+  double decode_seconds_per_sequence = 0;     // for each sequence in the batch
+  std::uint32_t step_token_budget = 8192;     // chunked prefill: tokens computed a step
+  std::uint32_t sequences_max = 256;          // in the running batch
+  std::uint64_t load_in_flight_bytes_max = 1ULL << 30;  // loads into HBM beside the steps
+  double link_bytes_per_second = 0;                     // host to device; 0: free
+  Nanos load_deadline{std::chrono::seconds(30)};
+  std::uint64_t content_seed = 1;
+  store::KeySpace space;
+};
+
+enum class RequestState : std::uint8_t { kDone, kFailed, kUnfinished };
+
+// One row of the raw log; all instants from the run's start.
+struct RequestRecord {
+  std::uint64_t index = 0;
+  std::uint64_t session = 0;
+  RequestState state = RequestState::kUnfinished;
+  std::int64_t intended_ns = 0;   // when it should have started: latency counts from here
+  std::int64_t send_ns = 0;       // when the client really sent it; the difference is lag
+  std::int64_t admitted_ns = 0;   // left the queue
+  std::int64_t load_done_ns = 0;  // external KV is in place (= admitted_ns without a load)
+  std::int64_t first_token_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint32_t input_tokens = 0;
+  std::uint32_t output_tokens = 0;
+  std::uint32_t hbm_blocks = 0;  // found in the engine's own cache
+  std::array<std::uint32_t, store::kTierCount> tier_blocks{};
+  std::array<std::uint64_t, store::kTierCount> tier_bytes{};
+  std::uint32_t recomputed_blocks = 0;
+  std::uint32_t preemptions = 0;
+  std::uint32_t wrong_blocks = 0;  // loaded bytes that were not what the name demands: must be 0
+  // Where TTFT went; the five sum to first_token_ns - intended_ns.
+  std::int64_t queue_ns = 0;
+  std::int64_t lookup_ns = 0;
+  std::int64_t read_ns = 0;       // waiting for the backend's bytes
+  std::int64_t recompute_ns = 0;  // prefill steps
+  std::int64_t other_ns = 0;      // lag of the client, first decode step
+};
+
+struct EngineResult {
+  std::vector<RequestRecord> records;  // in order of index
+  Nanos span{0};                       // from the first intended start to the last end
+  std::uint64_t steps = 0;
+  std::uint64_t prefill_tokens = 0;
+  std::uint64_t decode_tokens = 0;
+  std::uint64_t wrong_blocks = 0;
+  telemetry::Histogram lag_ns;  // send - intended
+};
+
+// Open loop over `requests` (sorted by arrival); a request with a parent starts think_ns after the
+// parent's end, or at its arrival if that is later. Ends when all ended, or soon after `cancel`.
+// `requests`, `backend` must outlive the task.
+[[nodiscard]] Task<EngineResult> run_emulated(io::Loop* loop,
+                                              std::span<const workload::Request> requests,
+                                              KvBackend* backend, EngineOptions options,
+                                              CancelSource* cancel,
+                                              std::function<void(std::size_t done)> on_progress);
+
+}  // namespace forebay::engine
