@@ -1,0 +1,63 @@
+# Forebay's front door. `make demo` and `make test` need only git, make and Debian 12 (or later with
+# clang-19): the first step installs the rest. `make help` lists the targets.
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+DESTDIR ?=
+ROWS ?=
+FUZZ_SECONDS ?= 300
+JOBS ?= $(shell nproc)
+
+.PHONY: help demo test bench install uninstall asan tsan fuzz soak tidy format deps release dev clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+deps:
+	@scripts/install-deps
+
+release: deps ## build/release/forebay
+	@scripts/build release forebay
+
+dev: deps
+	@scripts/build dev all
+
+demo: release ## the joint test on a generated workload, with its report
+	@build/release/forebay run examples/joint/quickstart.toml
+
+test: dev ## everything that must hold, in one line at the end
+	@tools/run_tests build/dev
+
+asan: deps ## all tests under address and undefined-behaviour sanitizers
+	@scripts/build asan all
+	@tools/run_tests build/asan --unit-only
+
+tsan: deps ## core, io, telemetry and store tests under the thread sanitizer
+	@scripts/build tsan forebay_core_test forebay_io_test forebay_telemetry_test forebay_store_test
+	@tools/run_tests build/tsan --unit-only --rooms core,io,telemetry,store
+
+fuzz: deps ## every fuzz target, FUZZ_SECONDS in all (default 300)
+	@scripts/build fuzz all
+	@tools/run_fuzz build/fuzz --seconds $(FUZZ_SECONDS)
+
+soak: deps ## the long versions: crash trials, simulation seeds, an hour of fuzzing
+	@scripts/build dev all
+	@FOREBAY_TRIALS=10000 tools/run_tests build/dev --unit-only
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=3600
+
+bench: release ## the measured rows of docs/performance.md; ROWS=a,b picks
+	@tools/run_bench build/release/forebay --rows "$(ROWS)"
+
+tidy: ## house rules: include direction, sizes, banned calls, pages that must exist
+	@tools/tidy
+
+format: ## clang-format over the tree
+	@find src include tests -name '*.cc' -o -name '*.h' | xargs clang-format-19 -i
+
+install: release ## binary, headers, C library, man pages, completions under PREFIX
+	@scripts/install "$(DESTDIR)" "$(PREFIX)"
+
+uninstall:
+	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
+
+clean:
+	rm -rf build
