@@ -1,0 +1,242 @@
+// `forebay store get|put|stat|verify`: one block or the whole store, by path, while nobody serves
+// it.
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/open_store.h"
+#include "core/bytes.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr std::uint64_t kBlockBytesMax = 1 * kGiB;
+
+store::BlockId id_of(const Invocation& call, const std::string& key) {
+  return store::make_block_id({call.text("--tenant"), call.text("--layout")},
+                              std::as_bytes(std::span(key)));
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  if (!file.good() && !file.eof()) return std::nullopt;
+  return file.is_open() ? std::optional(std::move(bytes)) : std::nullopt;
+}
+
+int say(const Invocation& call, const nlohmann::ordered_json& json, const std::string& text) {
+  fmt::print("{}\n", call.json() ? json.dump() : text);
+  return kExitOk;
+}
+
+int run_put(const Invocation& call) {
+  const std::string& key = call.arguments()[1];
+  const std::uint64_t size_bytes = call.bytes("--size");
+  const std::uint64_t tokens = call.count("--tokens");
+  const std::string parent_hex = call.text("--parent");
+  const auto parent = parent_hex.empty() ? store::kNoParent : parse_block_id(parent_hex);
+  if (!parent) call.mistakes().add("--parent", "is not a block id (64 hexadecimal digits)");
+  if (key.empty() || key.size() > store::kEngineKeyBytesMax) {
+    call.mistakes().add("KEY", fmt::format("must have 1 to {} bytes", store::kEngineKeyBytesMax));
+  }
+  const auto content = read_file(call.arguments()[2]);
+  if (!content) call.mistakes().add(call.arguments()[2], "cannot be read");
+  if (content && (content->empty() || content->size() > kBlockBytesMax)) {
+    call.mistakes().add(call.arguments()[2], "a block has 1 byte to 1 GiB");
+  }
+  if (const auto refused = call.refuse()) return *refused;
+
+  auto opened = open_store(call.arguments()[0], {.size_bytes = size_bytes});
+  if (!opened) return kExitFailed;
+  const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
+  if (!space) {
+    fmt::print(stderr, "--tenant, --layout: {}\n", to_string(space.error()));
+    return kExitUsage;
+  }
+  const BlockBuffer buffer(content->size());
+  std::memcpy(buffer.bytes().data(), content->data(), content->size());
+  std::array<store::PutItem, 1> items;
+  items[0] = {.id = id_of(call, key),
+              .parent = *parent,
+              .engine_key = std::as_bytes(std::span(key)),
+              .data = buffer.lend(),
+              .token_count = static_cast<std::uint32_t>(tokens),
+              .status = {}};
+  opened->loop->run(opened->store->put(items, {.space = *space}));
+  const Status flushed = opened->loop->run(opened->store->flush());
+  const Status status = items[0].status ? flushed : items[0].status;
+  if (!status) fmt::print(stderr, "put {}: {}\n", key, to_string(status.error()));
+  if (!close_store(*opened) || !status) return kExitFailed;
+  const std::string id = to_hex(items[0].id.digest);
+  return say(call, {{"id", id}, {"bytes", content->size()}}, id);
+}
+
+int run_get(const Invocation& call) {
+  const std::string& key = call.arguments()[1];
+  if (const auto refused = call.refuse()) return *refused;
+  auto opened = open_store(call.arguments()[0], {});
+  if (!opened) return kExitFailed;
+  const store::BlockId id = id_of(call, key);
+  const auto bytes = opened->store->block_bytes(id);
+  if (!bytes) {
+    fmt::print(stderr, "get {}: absent (tenant {}, layout {})\n", key, call.text("--tenant"),
+               call.text("--layout"));
+    return kExitFailed;
+  }
+  const BlockBuffer buffer(*bytes);
+  std::array<store::GetItem, 1> items;
+  items[0].id = id;
+  items[0].buffer = buffer.lend();
+  (void)opened->loop->run(opened->store->get(items, {}));
+  if (!close_store(*opened)) return kExitFailed;
+  if (items[0].miss != store::MissReason::kNone) {
+    fmt::print(stderr, "get {}: {}\n", key, store::to_string(items[0].miss));
+    return kExitFailed;
+  }
+  const std::string output = call.text("--output");
+  std::FILE* file = output == "-" ? stdout : std::fopen(output.c_str(), "wb");
+  const bool written =
+      file != nullptr && std::fwrite(buffer.bytes().data(), 1, *bytes, file) == *bytes;
+  const bool closed =
+      file != nullptr && (file == stdout ? std::fflush(file) : std::fclose(file)) == 0;
+  if (!written || !closed) fmt::print(stderr, "{}: cannot be written\n", output);
+  return written && closed ? kExitOk : kExitFailed;
+}
+
+nlohmann::ordered_json tier_json(const store::StoreStats::TierStats& tier) {
+  return {{"block_count", tier.block_count},
+          {"used_bytes", tier.used_bytes},
+          {"capacity_bytes", tier.capacity_bytes}};
+}
+
+const char* to_string(store::FlashMode mode) {
+  switch (mode) {
+    case store::FlashMode::kReadWrite:
+      return "read_write";
+    case store::FlashMode::kReadOnly:
+      return "read_only";
+    case store::FlashMode::kGone:
+      return "gone";
+  }
+  return "unknown";
+}
+
+int run_stat(const Invocation& call) {
+  auto opened = open_store(call.arguments()[0], {});
+  if (!opened) return kExitFailed;
+  const store::StoreStats stats = opened->store->stats();
+  const auto& flash = stats.tiers[static_cast<std::size_t>(store::Tier::kFlash)];
+  nlohmann::ordered_json json{{"device", opened->device->describe()},
+                              {"mode", to_string(stats.flash.mode)},
+                              {"flash", tier_json(flash)},
+                              {"segment_count", stats.flash.segment_count},
+                              {"free_segment_count", stats.flash.free_segment_count},
+                              {"recovered_blocks", stats.flash.recovered_blocks},
+                              {"recovery_ns", stats.flash.recovery_time.count()},
+                              {"index_bytes", stats.index_bytes},
+                              {"corrupt_records", stats.flash.corrupt_records},
+                              {"drive_writes_per_day", stats.flash.drive_writes_per_day}};
+  if (call.has("--blocks")) {
+    auto& rows = json["blocks"] = nlohmann::ordered_json::array();
+    for (const auto& entry : opened->store->list()) {
+      rows.push_back({{"id", to_hex(entry.id.digest)}, {"bytes", entry.bytes}});
+    }
+  }
+  const std::string text = fmt::format(
+      "device     {}\nmode       {}{}{}\nblocks     {}\nused       {} of {}\n"
+      "segments   {} ({} free)\nrecovered  {} blocks in {:.1f} ms\nindex      {}",
+      opened->device->describe(), to_string(stats.flash.mode),
+      stats.flash.mode_reason.empty() ? "" : ": ", stats.flash.mode_reason, flash.block_count,
+      format_bytes(flash.used_bytes), format_bytes(flash.capacity_bytes), stats.flash.segment_count,
+      stats.flash.free_segment_count, stats.flash.recovered_blocks,
+      static_cast<double>(stats.flash.recovery_time.count()) / 1e6,
+      format_bytes(stats.index_bytes));
+  if (!close_store(*opened)) return kExitFailed;
+  return say(call, json, text);
+}
+
+int run_verify(const Invocation& call) {
+  auto opened = open_store(call.arguments()[0], {});
+  if (!opened) return kExitFailed;
+  const auto result = opened->loop->run(opened->store->verify(nullptr));
+  if (!result) {
+    fmt::print(stderr, "verify: {}\n", forebay::to_string(result.error()));
+    return kExitFailed;
+  }
+  auto findings = nlohmann::ordered_json::array();
+  for (const auto& finding : result->findings) {
+    findings.push_back({{"offset_bytes", finding.offset_bytes},
+                        {"id", to_hex(finding.id.digest)},
+                        {"reason", finding.reason}});
+    if (!call.json()) {
+      fmt::print("offset {}: block {}: {}\n", finding.offset_bytes, to_hex(finding.id.digest),
+                 finding.reason);
+    }
+  }
+  const nlohmann::ordered_json json{{"records", result->records},
+                                    {"bytes", result->bytes},
+                                    {"bad", result->bad},
+                                    {"findings", findings}};
+  if (!close_store(*opened)) return kExitFailed;
+  (void)say(call, json,
+            fmt::format("{} records, {}, {} bad", result->records, format_bytes(result->bytes),
+                        result->bad));
+  return result->bad == 0 ? kExitOk : kExitFailed;
+}
+
+constexpr std::array<Flag, 5> kPutFlags{{
+    kTenantFlag,
+    kLayoutFlag,
+    {"--parent", "ID", "", "the block before this one in its chain"},
+    {"--tokens", "COUNT", "0", "tokens that the block holds"},
+    {"--size", "BYTES", "", "make the store at this size when there is none"},
+}};
+constexpr std::array<Flag, 3> kGetFlags{{
+    kTenantFlag,
+    kLayoutFlag,
+    {"--output", "FILE", "-", "where the bytes go; - is standard output"},
+}};
+constexpr std::array<Flag, 1> kStatFlags{{{"--blocks", "", "", "list every block (with --json)"}}};
+
+}  // namespace
+
+const Command kStorePutCommand{.name = "store put",
+                               .arguments = "STORE KEY FILE",
+                               .summary = "keep a file's bytes as one block; durable when it ends",
+                               .details = "STORE is a path (a file or raw disk) or a device URL.",
+                               .flags = kPutFlags,
+                               .arguments_min = 3,
+                               .arguments_max = 3,
+                               .run = run_put};
+const Command kStoreGetCommand{.name = "store get",
+                               .arguments = "STORE KEY",
+                               .summary = "print one block, checked; exit 1 on any miss",
+                               .details = "",
+                               .flags = kGetFlags,
+                               .arguments_min = 2,
+                               .arguments_max = 2,
+                               .run = run_get};
+const Command kStoreStatCommand{.name = "store stat",
+                                .arguments = "STORE",
+                                .summary = "usage, mode and recovery of a store",
+                                .details = "",
+                                .flags = kStatFlags,
+                                .arguments_min = 1,
+                                .arguments_max = 1,
+                                .run = run_stat};
+const Command kStoreVerifyCommand{
+    .name = "store verify",
+    .arguments = "STORE",
+    .summary = "read and check every record; exit 1 when one is bad",
+    .details = "Names each bad block, its place on the device and the reason.",
+    .flags = {},
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run_verify};
+
+}  // namespace forebay::cli

@@ -1,0 +1,160 @@
+#include "cli/fio.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "core/bytes.h"
+#include "core/log.h"
+
+extern char** environ;
+
+namespace forebay::cli {
+namespace {
+
+constexpr const char* kHugePagesPath = "/proc/sys/vm/nr_hugepages";
+constexpr std::uint64_t kHugePageBytes = 2 * kMiB;
+
+struct Output {
+  int status = 0;
+  std::string text;
+};
+
+// Runs a program found by PATH and gathers what it prints on both streams.
+Result<Output> run_program(const std::vector<std::string>& words) {
+  std::array<int, 2> pipe{};
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(error_from_errno(errno, "pipe"));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, pipe[1], STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = -1;
+  const int error =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(pipe[1]);
+  if (error != 0) {
+    ::close(pipe[0]);
+    return std::unexpected(error_from_errno(error, "start program"));
+  }
+  Output output;
+  std::array<char, 16384> buffer{};
+  while (true) {
+    const ssize_t size = ::read(pipe[0], buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    output.text.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  ::close(pipe[0]);
+  while (waitpid(child, &output.status, 0) < 0 && errno == EINTR) {
+  }
+  return output;
+}
+
+std::vector<std::string> fio_words(const FioJob& job) {
+  const std::uint64_t depth =
+      std::max<std::uint64_t>(1, job.in_flight_bytes / std::max<std::uint64_t>(1, job.block_bytes));
+  const std::string pattern =
+      fmt::format("{}{}", job.random ? "rand" : "", job.write ? "write" : "read");
+  std::vector<std::string> words{"fio",
+                                 "--name=reference",
+                                 "--output-format=json",
+                                 "--ioengine=io_uring",
+                                 "--direct=1",
+                                 "--thread",
+                                 fmt::format("--filename={}", job.path),
+                                 fmt::format("--size={}", job.size_bytes),
+                                 fmt::format("--bs={}", job.block_bytes),
+                                 fmt::format("--iodepth={}", depth),
+                                 fmt::format("--rw={}", pattern),
+                                 fmt::format("--randseed={}", job.seed),
+                                 fmt::format("--iomem={}", job.huge_pages ? "shmhuge" : "malloc")};
+  if (job.write && job.flush_at_end) words.emplace_back("--end_fsync=1");
+  return words;
+}
+
+}  // namespace
+
+Result<FioResult> run_fio(const FioJob& job) {
+  const auto output = run_program(fio_words(job));
+  if (!output) {
+    if (output.error().code == Errc::kNotFound) return fail(Errc::kUnsupported, "fio is missing");
+    return std::unexpected(output.error());
+  }
+  // fio prints notes before the document.
+  const std::size_t start = output->text.find('{');
+  const auto parsed = nlohmann::json::parse(
+      start == std::string::npos ? "" : output->text.substr(start), nullptr, false);
+  if (output->status != 0 || parsed.is_discarded()) {
+    log_error("fio failed: {}", output->text.substr(0, 500));
+    return fail(Errc::kIo, "run fio");
+  }
+  const auto& report = parsed["jobs"][0];
+  const auto& side = report[job.write ? "write" : "read"];
+  FioResult result;
+  result.bytes_per_second = side["bw_bytes"].get<double>();
+  const double bytes = side["io_bytes"].get<double>();
+  // Durable writes: the flush at the end is part of the time.
+  const double seconds = (job.write ? report["job_runtime"] : side["runtime"]).get<double>() / 1000;
+  if (job.write && seconds > 0) result.bytes_per_second = bytes / seconds;
+  const double cpu = report["usr_cpu"].get<double>() + report["sys_cpu"].get<double>();
+  if (bytes > 0) {
+    result.cpu_seconds_per_gib = cpu / 100 * seconds / (bytes / static_cast<double>(kGiB));
+  }
+  return result;
+}
+
+std::string fio_version() {
+  const auto output = run_program({"fio", "--version"});
+  if (!output || output->status != 0) return "";
+  return output->text.substr(0, output->text.find('\n'));
+}
+
+Result<FioResult> best_fio_read(FioJob job, std::string* label) {
+  Result<FioResult> best = fail(Errc::kUnsupported, "fio");
+  const bool with_huge_pages = job.huge_pages;
+  for (const bool random : {true, false}) {
+    for (const bool huge : {true, false}) {
+      if (huge && !with_huge_pages) continue;
+      job.random = random;
+      job.huge_pages = huge;
+      const auto result = run_fio(job);
+      if (!result) return result;
+      if (best && best->bytes_per_second >= result->bytes_per_second) continue;
+      best = result;
+      *label = fmt::format("{} {}, {} pages", fio_version(), random ? "random" : "sequential",
+                           huge ? "huge" : "4 KiB");
+    }
+  }
+  return best;
+}
+
+HugePageReserve::HugePageReserve(std::uint64_t bytes) {
+  const std::uint64_t wanted = divide_up(bytes, kHugePageBytes);
+  std::ifstream(kHugePagesPath) >> before_;
+  if (before_ < wanted) {
+    std::ofstream(kHugePagesPath) << wanted;
+    changed_ = true;
+  }
+  std::uint64_t now = 0;
+  std::ifstream(kHugePagesPath) >> now;
+  available_ = now >= wanted;
+}
+
+HugePageReserve::~HugePageReserve() {
+  if (changed_) std::ofstream(kHugePagesPath) << before_;
+}
+
+}  // namespace forebay::cli

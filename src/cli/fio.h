@@ -1,0 +1,57 @@
+// fio as the reference: one job, run as a child, its JSON read back.
+//
+// Blocks until fio ended; for benchmarks only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace forebay::cli {
+
+struct FioJob {
+  std::string path;  // a file or device that exists with `size_bytes`
+  std::uint64_t size_bytes = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t in_flight_bytes = 0;  // io depth = this over block_bytes, at least 1
+  bool write = false;                 // else read
+  bool random = true;
+  bool huge_pages = true;    // --iomem=shmhuge: needs reserved huge pages
+  bool flush_at_end = true;  // writes: end_fsync
+  std::uint64_t seed = 1;
+};
+
+struct FioResult {
+  double bytes_per_second = 0;
+  double cpu_seconds_per_gib = 0;
+};
+
+// kUnsupported: fio is not installed. kIo: it failed (its words go to the log).
+[[nodiscard]] Result<FioResult> run_fio(const FioJob& job);
+
+// "fio-3.33", or "" without one.
+[[nodiscard]] std::string fio_version();
+
+// The best of random and sequential, with huge and with 4 KiB pages: fio with one setting is
+// beatable. `label` names the winner.
+[[nodiscard]] Result<FioResult> best_fio_read(FioJob job, std::string* label);
+
+// Reserves huge pages for fio's shared memory while it lives, where we may (root); puts the old
+// number back. `available` says whether --iomem=shmhuge can work.
+class HugePageReserve {
+ public:
+  explicit HugePageReserve(std::uint64_t bytes);
+  ~HugePageReserve();
+  HugePageReserve(const HugePageReserve&) = delete;
+  HugePageReserve& operator=(const HugePageReserve&) = delete;
+  [[nodiscard]] bool available() const { return available_; }
+
+ private:
+  std::uint64_t before_ = 0;
+  bool changed_ = false;
+  bool available_ = false;
+};
+
+}  // namespace forebay::cli

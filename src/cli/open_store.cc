@@ -1,0 +1,120 @@
+#include "cli/open_store.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include "core/bytes.h"
+
+namespace forebay::cli {
+namespace {
+
+void explain(const std::string& url, const Error& error, const OpenStoreOptions& options) {
+  fmt::print(stderr, "{}: {}\n", url, to_string(error));
+  switch (error.code) {
+    case Errc::kExists:
+      fmt::print(stderr, "  hint: another process has this store open; one at a time\n");
+      break;
+    case Errc::kNotFound:
+      fmt::print(stderr, "  hint: {}\n",
+                 options.size_bytes == 0 ? "check the path, or make a store with `store put --size`"
+                                         : "the folder of the store must exist");
+      break;
+    case Errc::kCorrupt:
+      fmt::print(stderr,
+                 "  hint: this holds no Forebay store, or a damaged one; nothing was written\n");
+      break;
+    case Errc::kNoSpace:
+      fmt::print(stderr, "  hint: free space on the file system, or choose a smaller --size\n");
+      break;
+    case Errc::kInvalid:
+    case Errc::kBusy:
+    case Errc::kTimedOut:
+    case Errc::kCancelled:
+    case Errc::kIo:
+    case Errc::kReadOnly:
+    case Errc::kGone:
+    case Errc::kUnsupported:
+    case Errc::kDenied:
+    case Errc::kVersion:
+      break;
+  }
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::optional<OpenStore> open_flash_device(const std::string& url,
+                                           const OpenStoreOptions& options) {
+  OpenStore opened;
+  auto engine = io::make_engine(io::EngineChoice::kAuto);
+  if (!engine) {
+    explain(url, engine.error(), options);
+    return std::nullopt;
+  }
+  opened.engine = std::move(*engine);
+  opened.loop = std::make_unique<io::Loop>(*opened.engine);
+  auto device = block::open_device(*opened.loop, url,
+                                   {.size_bytes = options.size_bytes,
+                                    .write = options.write,
+                                    .create = options.size_bytes != 0});
+  if (!device) {
+    explain(url, device.error(), options);
+    return std::nullopt;
+  }
+  opened.device = std::move(*device);
+  return opened;
+}
+
+std::optional<OpenStore> open_store(const std::string& url, const OpenStoreOptions& options) {
+  auto opened = open_flash_device(url, options);
+  if (!opened) return std::nullopt;
+  store::StoreOptions store_options;
+  store_options.dram_bytes = options.dram_bytes;
+  store_options.flash = opened->device.get();
+  store_options.flash_options.format = options.size_bytes != 0;
+  auto store = opened->loop->run(store::Store::open(opened->loop.get(), std::move(store_options)));
+  if (!store) {
+    explain(url, store.error(), options);
+    return std::nullopt;
+  }
+  opened->store = std::move(*store);
+  return opened;
+}
+
+bool close_store(OpenStore& opened) {
+  const Status closed = opened.loop->run(opened.store->close());
+  if (!closed) fmt::print(stderr, "close: {}\n", to_string(closed.error()));
+  return closed.has_value();
+}
+
+std::optional<store::BlockId> parse_block_id(const std::string& hex) {
+  store::BlockId id;
+  if (hex.size() != 2 * id.digest.size()) return std::nullopt;
+  for (std::size_t i = 0; i < id.digest.size(); ++i) {
+    const int high = hex_digit(hex[2 * i]);
+    const int low = hex_digit(hex[2 * i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    id.digest[i] = static_cast<std::byte>(high * 16 + low);
+  }
+  return id;
+}
+
+BlockBuffer::BlockBuffer(std::size_t size_bytes) {
+  constexpr std::size_t kPageBytes = 4096;
+  auto* raw = static_cast<std::byte*>(
+      std::aligned_alloc(kPageBytes, round_up(std::max<std::size_t>(size_bytes, 1), kPageBytes)));
+  if (raw == nullptr) throw std::bad_alloc();
+  memory_ = std::shared_ptr<std::byte>(raw, [](std::byte* p) { std::free(p); });
+  piece_ = {raw, size_bytes};
+}
+
+}  // namespace forebay::cli

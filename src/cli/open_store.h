@@ -1,0 +1,58 @@
+// What a store command keeps alive: engine, loop, device and store, opened from its flags.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "block/device.h"
+#include "cli/command.h"
+#include "io/engine.h"
+#include "io/loop.h"
+#include "store/store.h"
+
+namespace forebay::cli {
+
+// Destroyed from the bottom up.
+struct OpenStore {
+  std::unique_ptr<io::Engine> engine;
+  std::unique_ptr<io::Loop> loop;
+  std::unique_ptr<block::Device> device;
+  std::unique_ptr<store::Store> store;
+};
+
+struct OpenStoreOptions {
+  std::uint64_t size_bytes = 0;  // makes and formats an absent store at this size; 0: must exist
+  std::uint64_t dram_bytes = 0;
+  bool write = true;
+};
+
+// Opens the device alone; null after printing why not.
+[[nodiscard]] std::optional<OpenStore> open_flash_device(const std::string& url,
+                                                         const OpenStoreOptions& options);
+// Opens device and store; nullopt after printing why not, with the remedy.
+[[nodiscard]] std::optional<OpenStore> open_store(const std::string& url,
+                                                  const OpenStoreOptions& options);
+// Closes the store; false after printing why not.
+[[nodiscard]] bool close_store(OpenStore& opened);
+
+inline constexpr Flag kTenantFlag{"--tenant", "NAME", "default", "tenant of the block"};
+inline constexpr Flag kLayoutFlag{"--layout", "TEXT", "raw", "layout fingerprint of the block"};
+
+// A digest as 64 hexadecimal digits.
+[[nodiscard]] std::optional<store::BlockId> parse_block_id(const std::string& hex);
+
+// Page-aligned memory for one block's bytes, as the store's calls want it.
+class BlockBuffer {
+ public:
+  explicit BlockBuffer(std::size_t size_bytes);
+  [[nodiscard]] std::span<std::byte> bytes() const { return {memory_.get(), piece_.iov_len}; }
+  [[nodiscard]] store::LentBuffer lend() const { return {std::span(&piece_, 1), memory_}; }
+
+ private:
+  std::shared_ptr<std::byte> memory_;
+  iovec piece_{};
+};
+
+}  // namespace forebay::cli
