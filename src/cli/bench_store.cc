@@ -1,0 +1,157 @@
+#include "cli/bench_store.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/bench_rig.h"
+#include "cli/fio.h"
+#include "core/log.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr double kCpuBar = 0.05;    // CPU s/GiB of reads with every check
+constexpr double kWriteBar = 0.90;  // of fio's flushed write
+constexpr double kGigabyte = 1e9;
+constexpr std::size_t kManyRequesters = 16;
+
+std::string size_word(std::uint64_t bytes) {
+  return bytes >= kMiB ? fmt::format("{}m", bytes / kMiB) : fmt::format("{}k", bytes / kKiB);
+}
+
+RigOptions rig_options(const StoreBench& bench, std::uint64_t block_bytes) {
+  return {.path = bench.folder + "/forebay-bench.store",
+          .size_bytes = bench.size_bytes,
+          .block_bytes = block_bytes,
+          .in_flight_bytes = bench.in_flight_bytes,
+          .chain_blocks = bench.chain_blocks,
+          .seed = bench.seed};
+}
+
+FioJob fio_job(const StoreBench& bench, std::uint64_t block_bytes, bool huge_pages) {
+  return {.path = bench.folder + "/forebay-bench.fio",
+          .size_bytes = bench.round_bytes,
+          .block_bytes = block_bytes,
+          .in_flight_bytes = bench.in_flight_bytes,
+          .huge_pages = huge_pages,
+          .seed = bench.seed};
+}
+
+// Removes fio's file however a benchmark ends.
+struct FioFile {
+  std::string path;
+  ~FioFile() { std::filesystem::remove(path); }
+};
+
+// How much a store of this size takes without evicting.
+std::uint64_t fill_bytes(const StoreBench& bench) { return bench.size_bytes * 3 / 4; }
+
+struct ReadSeries {
+  std::vector<double> ratio;
+  std::vector<double> cpu;
+  std::vector<double> ours;
+  std::vector<double> fio;
+  std::string fio_label;
+  std::uint64_t missed = 0;
+};
+
+void add_read_rows(const StoreBench& bench, const std::string& size, std::size_t requesters,
+                   const ReadSeries& series, std::vector<BenchRow>& rows) {
+  auto row =
+      row_of(fmt::format("{}-read-{}-{}", bench.prefix, size, requesters), "ratio", series.ratio);
+  row.bar = Bar::kAtLeast;
+  row.bar_value = bench.read_bar;
+  row.reference = fmt::format("ours {:.2f} GB/s; {} {:.2f} GB/s", median(series.ours) / kGigabyte,
+                              series.fio_label, median(series.fio) / kGigabyte);
+  if (series.missed != 0) {
+    row.value = 0;  // a miss is not a fast read
+    row.reference += fmt::format("; {} blocks MISSED", series.missed);
+  }
+  rows.push_back(row);
+  auto cpu = row_of(fmt::format("{}-read-cpu-{}-{}", bench.prefix, size, requesters),
+                    "cpu_s_per_gib", series.cpu);
+  cpu.bar = Bar::kAtMost;
+  cpu.bar_value = kCpuBar;
+  cpu.reference = "all threads of this process, every check on";
+  rows.push_back(cpu);
+}
+
+}  // namespace
+
+Result<std::vector<BenchRow>> bench_flash_read(const StoreBench& bench) {
+  std::vector<BenchRow> rows;
+  const HugePageReserve reserve(bench.in_flight_bytes * 2 + 64 * kMiB);
+  for (const std::uint64_t block_bytes : bench.block_bytes) {
+    FOREBAY_TRY(rig, StoreRig::make(rig_options(bench, block_bytes)));
+    FOREBAY_TRY(filled, rig->fill(fill_bytes(bench)));
+    (void)filled;
+    FioJob job = fio_job(bench, block_bytes, reserve.available());
+    const FioFile file{job.path};
+    job.write = true;
+    FOREBAY_TRY(prepared, run_fio(job));
+    (void)prepared;
+    job.write = false;
+    for (const std::size_t requesters : {std::size_t{1}, kManyRequesters}) {
+      ReadSeries series;
+      for (std::size_t round = 0; round < bench.rounds; ++round) {
+        const ReadOutcome ours = rig->read(requesters, bench.round_bytes);
+        FOREBAY_TRY(fio, best_fio_read(job, &series.fio_label));
+        // Ours again after fio: the disk drifts within a round, so fio stands in the middle.
+        const ReadOutcome again = rig->read(requesters, bench.round_bytes);
+        const double speed = (ours.bytes_per_second + again.bytes_per_second) / 2;
+        series.ours.push_back(speed);
+        series.fio.push_back(fio.bytes_per_second);
+        series.ratio.push_back(speed / fio.bytes_per_second);
+        series.cpu.push_back((ours.cpu_seconds_per_gib + again.cpu_seconds_per_gib) / 2);
+        series.missed += ours.missed_blocks + again.missed_blocks;
+      }
+      add_read_rows(bench, size_word(block_bytes), requesters, series, rows);
+    }
+  }
+  return rows;
+}
+
+Result<std::vector<BenchRow>> bench_flash_write(const StoreBench& bench) {
+  std::vector<BenchRow> rows;
+  const HugePageReserve reserve(bench.in_flight_bytes * 2 + 64 * kMiB);
+  for (const std::uint64_t block_bytes : bench.block_bytes) {
+    std::vector<double> ratio;
+    std::vector<double> cpu;
+    std::string reference;
+    FioJob job = fio_job(bench, block_bytes, reserve.available());
+    job.write = true;
+    job.random = false;
+    const FioFile file{job.path};
+    FOREBAY_TRY(allocated, run_fio(job));  // the first write pays for the file's blocks
+    (void)allocated;
+    FOREBAY_TRY(rig, StoreRig::make(rig_options(bench, block_bytes)));
+    // The same for the store's file: its extents are unwritten until the log came round once.
+    FOREBAY_TRY(touched, rig->fill(bench.size_bytes));
+    (void)touched;
+    for (std::size_t round = 0; round < bench.rounds; ++round) {
+      FOREBAY_TRY(fio, run_fio(job));
+      FOREBAY_TRY(ours, rig->fill(bench.round_bytes));
+      ratio.push_back(ours.bytes_per_second / fio.bytes_per_second);
+      cpu.push_back(ours.cpu_seconds_per_gib);
+      reference = fmt::format("ours {:.2f} GB/s, {} {:.2f} GB/s (last round)",
+                              ours.bytes_per_second / kGigabyte, fio_version(),
+                              fio.bytes_per_second / kGigabyte);
+    }
+    auto row =
+        row_of(fmt::format("{}-write-{}", bench.prefix, size_word(block_bytes)), "ratio", ratio);
+    row.bar = Bar::kAtLeast;
+    row.bar_value = kWriteBar;
+    row.reference = reference;
+    rows.push_back(row);
+    auto cpu_row = row_of(fmt::format("{}-write-cpu-{}", bench.prefix, size_word(block_bytes)),
+                          "cpu_s_per_gib", cpu);
+    cpu_row.reference = "to durable, every check made";
+    rows.push_back(cpu_row);
+  }
+  return rows;
+}
+
+}  // namespace forebay::cli

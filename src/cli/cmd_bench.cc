@@ -1,0 +1,111 @@
+// `forebay bench disk|store`: our figure and fio's, interleaved, on the same device, size and
+// depth.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "cli/bench_store.h"
+#include "cli/commands.h"
+#include "core/bytes.h"
+
+namespace forebay::cli {
+namespace {
+
+struct RowGroup {
+  std::string_view name;
+  Result<std::vector<BenchRow>> (*measure)(const StoreBench&);
+};
+constexpr std::array<RowGroup, 4> kStoreGroups{{
+    {"read", bench_flash_read},
+    {"write", bench_flash_write},
+    {"lookup", bench_lookup},
+    {"telemetry", bench_telemetry},
+}};
+
+StoreBench bench_of(const Invocation& call) {
+  StoreBench bench;
+  bench.folder = call.arguments()[0];
+  bench.size_bytes = call.bytes("--size");
+  for (const std::string& text : call.list("--block")) {
+    const auto bytes = parse_bytes(text);
+    if (!bytes || *bytes < 4 * kKiB || *bytes % (4 * kKiB) != 0) {
+      call.mistakes().add("--block", fmt::format("`{}` is not a multiple of 4K", text));
+    } else {
+      bench.block_bytes.push_back(*bytes);
+    }
+  }
+  bench.in_flight_bytes = call.bytes("--in-flight");
+  bench.rounds = call.count("--rounds");
+  bench.round_bytes = call.bytes("--round-bytes");
+  bench.seed = call.count("--seed");
+  bench.prefix = call.text("--prefix");
+  bench.read_bar = call.number("--read-bar");
+  if (bench.rounds == 0) call.mistakes().add("--rounds", "must be at least 1");
+  if (!std::filesystem::is_directory(bench.folder)) {
+    call.mistakes().add(bench.folder, "is not a folder",
+                        "name a folder on the device to be measured");
+  }
+  return bench;
+}
+
+std::vector<const RowGroup*> groups_of(const Invocation& call) {
+  std::vector<const RowGroup*> chosen;
+  std::vector<std::string_view> names;
+  for (const RowGroup& group : kStoreGroups) names.push_back(group.name);
+  for (const std::string& wanted : call.list("--rows")) {
+    const auto found = std::ranges::find(kStoreGroups, wanted, &RowGroup::name);
+    if (found == kStoreGroups.end()) {
+      call.mistakes().add("--rows", fmt::format("no such row `{}`", wanted),
+                          suggest(wanted, names));
+    } else {
+      chosen.push_back(&*found);
+    }
+  }
+  return chosen;
+}
+
+int run_bench_store(const Invocation& call) {
+  const StoreBench bench = bench_of(call);
+  const auto groups = groups_of(call);
+  if (const auto refused = call.refuse()) return *refused;
+  int code = kExitOk;
+  for (const RowGroup* group : groups) {
+    const auto rows = group->measure(bench);
+    if (!rows) {
+      fmt::print(stderr, "bench {}: {}\n", group->name, to_string(rows.error()));
+      return kExitFailed;
+    }
+    code = std::max(code, print_rows(*rows, call.json()));
+  }
+  return code;
+}
+
+constexpr std::array<Flag, 9> kStoreFlags{{
+    {"--size", "BYTES", "4G", "of the flash tier that is made for the run"},
+    {"--block", "LIST", "256K,1M,2M", "block sizes"},
+    {"--in-flight", "BYTES", "32M", "depth, for us and for fio"},
+    {"--rounds", "COUNT", "5", "interleaved rounds; the median is the figure"},
+    {"--round-bytes", "BYTES", "1G", "read or written by each side in a round"},
+    {"--rows", "LIST", "read,write,lookup,telemetry", "which rows to measure"},
+    {"--seed", "COUNT", "1", "of the order in which chains are read"},
+    {"--prefix", "TEXT", "flash", "begins the names of the rows"},
+    {"--read-bar", "RATIO", "0.95", "of the best of fio"},
+}};
+
+}  // namespace
+
+const Command kBenchStoreCommand{
+    .name = "bench store",
+    .arguments = "FOLDER",
+    .summary = "the store's reads, writes and lookups beside fio's, interleaved",
+    .details =
+        "The limit of a round is the best of fio random and sequential, with huge and with "
+        "4 KiB pages. Exit 1 when a row misses its bar.",
+    .flags = kStoreFlags,
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run_bench_store};
+
+}  // namespace forebay::cli
