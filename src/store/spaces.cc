@@ -1,0 +1,56 @@
+#include "store/spaces.h"
+
+#include "core/check.h"
+
+namespace forebay::store {
+
+Spaces::Spaces(const std::vector<TenantQuota>& quotas) {
+  for (const TenantQuota& quota : quotas) tenants_[tenant_named(quota.tenant)].quota = quota;
+}
+
+TenantId Spaces::tenant_named(std::string_view name) {
+  const auto [at, is_new] =
+      tenant_by_name_.try_emplace(std::string(name), static_cast<TenantId>(tenants_.size()));
+  if (is_new) {
+    tenants_.emplace_back();
+    tenants_.back().quota.tenant = name;
+  }
+  return at->second;
+}
+
+Result<SpaceId> Spaces::register_space(std::string_view tenant,
+                                       std::string_view layout_fingerprint) {
+  if (last_ < spaces_.size() && spaces_[last_].tenant == tenant &&
+      spaces_[last_].layout_fingerprint == layout_fingerprint) {
+    return SpaceId{last_};
+  }
+  if (tenant.size() > kTenantBytesMax) return fail(Errc::kInvalid, "tenant name is too long");
+  if (layout_fingerprint.size() > kLayoutBytesMax) {
+    return fail(Errc::kInvalid, "layout fingerprint is too long");
+  }
+  std::string name(tenant);
+  name.push_back('\0');
+  name.append(layout_fingerprint);
+  if (const auto found = by_name_.find(name); found != by_name_.end()) {
+    last_ = found->second;
+    return SpaceId{last_};
+  }
+  if (spaces_.size() >= kSpacesMax) return fail(Errc::kBusy, "too many key spaces");
+  last_ = static_cast<std::uint16_t>(spaces_.size());
+  spaces_.push_back({std::string(tenant), std::string(layout_fingerprint)});
+  tenant_of_space_.push_back(tenant_named(tenant));
+  by_name_.emplace(std::move(name), last_);
+  return SpaceId{last_};
+}
+
+void Spaces::add(TenantId tenant, Tier tier, std::uint64_t bytes) {
+  tenants_[tenant].used_bytes[static_cast<std::size_t>(tier)] += bytes;
+}
+
+void Spaces::subtract(TenantId tenant, Tier tier, std::uint64_t bytes) {
+  std::uint64_t& used = tenants_[tenant].used_bytes[static_cast<std::size_t>(tier)];
+  FOREBAY_CHECK_LE(bytes, used);
+  used -= bytes;
+}
+
+}  // namespace forebay::store
