@@ -13,7 +13,7 @@ namespace forebay::workload {
 
 struct Request {
   std::int64_t arrival_ns = 0;  // intended start
-  std::uint64_t index = 0;      // position in the trace, from 0
+  std::uint64_t index = 0;      // position in the trace as read, from 0
   std::uint64_t session = 0;    // 0: none
   std::uint32_t turn = 0;       // within the session, from 0
   std::int64_t parent = -1;     // index of the request that must end first; -1: none
