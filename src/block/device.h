@@ -112,6 +112,10 @@ class Await {
 
 [[nodiscard]] std::uint64_t total_bytes(std::span<const iovec> buffers);
 
+// What every device refuses alike: misalignment, a range beyond the end, an empty or oversized
+// transfer, a length that is not the sum of its pieces.
+[[nodiscard]] Status check_request(const Request& request, const Geometry& geometry);
+
 // A device by the text a user writes: "/data/kv.img", "/dev/nvme0n1", "stripe:/a,/b?unit=1M".
 // `size_bytes`: a file that is absent is made, and preallocated, at that size; 0 keeps what is
 // there. Diagnoses in the error; kExists when another process has it open for writing.

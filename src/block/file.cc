@@ -1,0 +1,171 @@
+#include "block/file.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/bytes.h"
+#include "core/check.h"
+#include "core/intrusive_queue.h"
+
+namespace forebay::block {
+namespace {
+
+// A buffered file still gets page-aligned requests, so that a store looks the same on both.
+constexpr std::uint32_t kAlignBytesMin = 4096;
+
+io::OpKind op_kind(RequestKind kind) {
+  switch (kind) {
+    case RequestKind::kRead:
+      return io::OpKind::kRead;
+    case RequestKind::kWrite:
+      return io::OpKind::kWrite;
+    case RequestKind::kFlush:
+      return io::OpKind::kFlush;
+    case RequestKind::kDiscard:
+      return io::OpKind::kDiscard;
+  }
+  return io::OpKind::kNop;
+}
+
+class FileDevice final : public Device {
+ public:
+  FileDevice(io::Loop& loop, io::FileId file, std::string path)
+      : loop_(loop), file_(file), path_(std::move(path)) {}
+  ~FileDevice() override {
+    FOREBAY_CHECK_EQ(in_flight_, 0U);
+    loop_.engine().close(file_);
+  }
+
+  Status start() {
+    const io::FileFacts& facts = loop_.engine().facts(file_);
+    geometry_.align_bytes = std::max(kAlignBytesMin, facts.align_bytes);
+    geometry_.size_bytes = round_down(facts.size_bytes, geometry_.align_bytes);
+    geometry_.transfer_bytes_max = facts.transfer_bytes_max;
+    geometry_.direct = facts.direct;
+    if (geometry_.size_bytes == 0) return fail(Errc::kInvalid, "open device: it is empty");
+    return {};
+  }
+
+  [[nodiscard]] const Geometry& geometry() const override { return geometry_; }
+  [[nodiscard]] std::string describe() const override { return "file:" + path_; }
+  [[nodiscard]] io::Loop& loop() override { return loop_; }
+  void submit(Request& request) override;
+  void cancel(Request& request) override;
+
+ private:
+  // An engine operation for one request; recycled.
+  struct Slot {
+    io::Op op;
+    FileDevice* device = nullptr;
+    Request* request = nullptr;
+  };
+
+  [[nodiscard]] bool start_request(Request& request);
+  void on_op_done(Slot& slot);
+  void start_waiting();
+  static void finish(Request& request, Result<std::size_t> done) {
+    request.done_bytes = done;
+    request.on_done(request);
+  }
+
+  io::Loop& loop_;
+  io::FileId file_;
+  std::string path_;
+  Geometry geometry_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // all that were ever made; bounded by ops_max
+  std::vector<Slot*> free_slots_;
+  IntrusiveQueue<Request, &Request::next> waiting_;
+  std::size_t in_flight_ = 0;
+};
+
+void FileDevice::submit(Request& request) {
+  if (const Status checked = check_request(request, geometry_); !checked) {
+    finish(request, std::unexpected(checked.error()));
+    return;
+  }
+  request.device_word = nullptr;
+  if (!waiting_.empty() || !start_request(request)) waiting_.push_back(request);
+}
+
+// False when the engine is full.
+bool FileDevice::start_request(Request& request) {
+  if (free_slots_.empty()) {
+    slots_.push_back(std::make_unique<Slot>());
+    free_slots_.push_back(slots_.back().get());
+  }
+  Slot& slot = *free_slots_.back();
+  slot.device = this;
+  slot.request = &request;
+  slot.op = io::Op{};
+  slot.op.kind = op_kind(request.kind);
+  slot.op.file = file_;
+  slot.op.offset_bytes = request.offset_bytes;
+  slot.op.length_bytes = request.length_bytes;
+  slot.op.buffers = request.buffers;
+  slot.op.context = &slot;
+  slot.op.on_done = [](io::Op& op) {
+    auto& done = *static_cast<Slot*>(op.context);
+    done.device->on_op_done(done);
+  };
+  if (!loop_.engine().submit(slot.op)) return false;
+  free_slots_.pop_back();
+  request.device_word = &slot;
+  ++in_flight_;
+  return true;
+}
+
+void FileDevice::on_op_done(Slot& slot) {
+  Request& request = *slot.request;
+  Result<std::size_t> done = slot.op.done_bytes;
+  const bool transfer = request.kind == RequestKind::kRead || request.kind == RequestKind::kWrite;
+  // check_request() kept it inside the device, so a short transfer means that the file shrank.
+  if (done && transfer && *done != request.length_bytes) {
+    done = fail(Errc::kIo, "device: short transfer; the file shrank");
+  }
+  --in_flight_;
+  free_slots_.push_back(&slot);
+  start_waiting();
+  finish(request, done);
+}
+
+void FileDevice::start_waiting() {
+  while (!waiting_.empty()) {
+    Request& next = waiting_.pop_front();
+    if (!start_request(next)) {
+      waiting_.push_front(next);
+      return;
+    }
+  }
+}
+
+void FileDevice::cancel(Request& request) {
+  if (waiting_.remove(request)) {
+    finish(request, fail(Errc::kCancelled, "device: cancelled while queued"));
+    return;
+  }
+  auto* slot = static_cast<Slot*>(request.device_word);
+  if (slot != nullptr && slot->request == &request) loop_.engine().cancel(slot->op);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open_file_device(io::Loop& loop, const std::string& path,
+                                                 const OpenDevice& options) {
+  io::Engine& engine = loop.engine();
+  FOREBAY_TRY(file, engine.open(path, {.write = options.write,
+                                       .create = options.create,
+                                       .direct = true,
+                                       .exclusive_lock = options.write}));
+  const io::FileFacts& facts = engine.facts(file);
+  Status ready;
+  if (options.write && options.size_bytes > facts.size_bytes) {
+    ready = engine.allocate(file, options.size_bytes);
+  }
+  auto device = std::make_unique<FileDevice>(loop, file, path);
+  if (ready) ready = device->start();
+  if (!ready) return std::unexpected(ready.error());
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace forebay::block
