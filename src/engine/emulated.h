@@ -30,11 +30,15 @@ struct EngineOptions {
   std::uint32_t block_tokens = 512;           // tokens per KV block handed to the backend
   std::uint64_t hbm_kv_bytes = 0;             // size of the block pool
   double prefill_tokens_per_second = 10000;   // of a whole card group, at step_token_budget
+  double prefill_seconds_per_token_pair = 0;  // attention: for each (token, token before it); or 0
   double decode_seconds_per_step = 0.02;      // of one step with any decode in it, plus
   double decode_seconds_per_sequence = 0;     // for each sequence in the batch
   std::uint32_t step_token_budget = 8192;     // chunked prefill: tokens computed a step
   std::uint32_t sequences_max = 256;          // in the running batch
-  std::uint64_t load_in_flight_bytes_max = 1ULL << 30;  // loads into HBM beside the steps
+  std::uint64_t load_in_flight_bytes_max = 1ULL << 30;  // loads into HBM beside the steps; at most
+                                                        // half of HBM
+  std::uint64_t save_in_flight_bytes_max = 1ULL << 30;  // offered to the backend; at most a quarter
+                                                        // of HBM, what is above is not offered
   double link_bytes_per_second = 0;                     // host to device; 0: free
   Nanos load_deadline{std::chrono::seconds(30)};
   std::uint64_t content_seed = 1;
@@ -78,11 +82,29 @@ struct EngineResult {
   std::uint64_t decode_tokens = 0;
   std::uint64_t wrong_blocks = 0;
   telemetry::Histogram lag_ns;  // send - intended
+
+  Status status;  // why the engine could not start (options, memory); then there are no records
+  // The emulator's own work and how late it was: steps end by the clock, so a step that ended late
+  // means that the machine, not the accelerator of the table, set the pace.
+  std::int64_t emulator_cpu_ns = 0;  // writing and checking contents
+  telemetry::Histogram step_lag_ns;  // actual end of a step - its planned end
+  std::uint64_t filled_bytes = 0;
+  std::uint64_t checked_bytes = 0;
+  std::uint64_t load_timeouts = 0;        // loads that the engine gave up at load_deadline
+  std::uint64_t saved_blocks = 0;         // offered to the backend
+  std::uint64_t save_dropped_blocks = 0;  // not offered: save_in_flight_bytes_max
+  std::uint64_t hbm_evicted_blocks = 0;
+  std::uint64_t preemptions = 0;
 };
 
 // Open loop over `requests` (sorted by arrival); a request with a parent starts think_ns after the
-// parent's end, or at its arrival if that is later. Ends when all ended, or soon after `cancel`.
-// `requests`, `backend` must outlive the task.
+// parent's end, or at its arrival if that is later. Ends when all ended, or soon after `cancel`
+// (may be null); then the records are those of the requests that had started, the rest of them
+// kUnfinished. A request that cannot fit into HBM is kFailed.
+//
+// The emulator keeps time itself: a backend that does not answer by load_deadline is left behind
+// and its blocks are recomputed. `requests` must outlive the task; `backend` too, and if it never
+// ends a call, the loop as well. KV of output tokens is not cached: traces give it no identity.
 [[nodiscard]] Task<EngineResult> run_emulated(io::Loop* loop,
                                               std::span<const workload::Request> requests,
                                               KvBackend* backend, EngineOptions options,

@@ -63,6 +63,9 @@ class KvBackend {
   [[nodiscard]] virtual Task<void> save(std::span<KvBlock> blocks, std::uint64_t op_id) = 0;
   virtual void touch(std::span<const store::BlockId> chain) = 0;
   virtual void observe_prefill(std::uint64_t tokens, Nanos took) = 0;
+  // The run was cancelled: loads and saves in flight end soon, with what they have. Only drain(),
+  // close(), stats() and take_ops() may follow.
+  virtual void interrupt() {}
   // Waits for everything offered to be where it will stay (between rounds).
   [[nodiscard]] virtual Task<void> drain() = 0;
   [[nodiscard]] virtual Task<void> close() = 0;

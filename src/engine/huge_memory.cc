@@ -1,0 +1,54 @@
+#include "engine/huge_memory.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "core/bytes.h"
+
+namespace forebay::engine {
+namespace {
+
+constexpr std::size_t kHugePageBytes = 2 * kMiB;
+
+std::byte* map_anonymous(std::size_t bytes, int extra_flags) {
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | extra_flags, -1, 0);
+  return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+}
+
+// Transparent huge pages need an aligned range: map more, give back both ends.
+std::byte* map_aligned(std::size_t bytes) {
+  std::byte* raw = map_anonymous(bytes + kHugePageBytes, 0);
+  if (raw == nullptr) return nullptr;
+  const auto address = reinterpret_cast<std::uintptr_t>(raw);
+  const std::size_t before = round_up(address, kHugePageBytes) - address;
+  if (before > 0) ::munmap(raw, before);
+  std::byte* at = raw + before;
+  if (const std::size_t after = kHugePageBytes - before; after > 0) ::munmap(at + bytes, after);
+  ::madvise(at, bytes, MADV_HUGEPAGE);  // advice only: small pages work too
+  return at;
+}
+
+}  // namespace
+
+Result<HugeMemory> HugeMemory::map(std::size_t bytes) {
+  if (bytes == 0) return HugeMemory();
+  const std::size_t rounded = round_up(bytes, bytes < kHugePageBytes ? 4 * kKiB : kHugePageBytes);
+  std::byte* at = nullptr;
+  if (rounded >= kHugePageBytes) {
+    // Reserved pages must be there now: a later shortage would be a SIGBUS.
+    at = map_anonymous(rounded, MAP_HUGETLB | MAP_POPULATE);
+    if (at == nullptr) at = map_aligned(rounded);
+  } else {
+    at = map_anonymous(rounded, 0);
+  }
+  if (at == nullptr) return fail(Errc::kNoSpace, "map the emulated HBM", errno);
+  return HugeMemory({at, rounded});
+}
+
+HugeMemory::~HugeMemory() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+}  // namespace forebay::engine
