@@ -171,8 +171,10 @@ void Index::drop_child(Slot parent) {
 void Index::release(Slot slot) {
   while (slot != kNoSlot) {
     IndexEntry& bare = entry(slot);
-    if (bare.present() || link(slot).child_count != 0) return;
-    const Slot parent = link(slot).parent;
+    const IndexLink bare_link = link(slot);
+    if (bare.present() || bare_link.child_count != 0) return;
+    if ((bare_link.flags & IndexLink::kHeld) != 0) return;
+    const Slot parent = bare_link.parent;
     Shard& shard = shards_[bare.id.low >> (64 - kShardBits)];
     displace(shard, bare.id.low, slot);
     --shard.used;

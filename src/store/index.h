@@ -58,9 +58,11 @@ static_assert(sizeof(IndexEntry) == 32);
 
 struct IndexLink {
   static constexpr std::uint16_t kChildrenMax = 0xffff;  // saturated: never counts down again
+  static constexpr std::uint8_t kHeld = 1;               // stays, even bare
+  static constexpr std::uint8_t kUnwanted = 2;           // removed while on its way to flash
   Slot parent = kNoSlot;
   std::uint16_t child_count = 0;  // entries that name this one as parent
-  std::uint8_t flags = 0;         // the store's
+  std::uint8_t flags = 0;         // kHeld, and the store's own
   std::uint8_t spare = 0;
 };
 static_assert(sizeof(IndexLink) == 8);
@@ -90,7 +92,8 @@ class Index {
   // Makes `parent` (kNoSlot: none) the parent of `child`; releases the former one. A link that
   // would close a circle, or that cannot be shown not to within kAncestorsMax steps, is not made.
   void set_parent(Slot child, Slot parent);
-  // Frees the entry if it is bare (no tier, no children), and then its ancestors that became so.
+  // Frees the entry if it is bare (no tier, no children, not held), and then its ancestors that
+  // became so.
   void release(Slot slot);
 
   // The leading run of `chain`: visit(slot, entry) for each present block in order, until one is

@@ -28,9 +28,9 @@ Result<SpaceId> Spaces::register_space(std::string_view tenant,
   if (layout_fingerprint.size() > kLayoutBytesMax) {
     return fail(Errc::kInvalid, "layout fingerprint is too long");
   }
-  std::string name(tenant);
-  name.push_back('\0');
-  name.append(layout_fingerprint);
+  // The tenant's length comes first, so that no two pairs of names run together to the same text.
+  std::string name(1, static_cast<char>(tenant.size()));
+  name.append(tenant).append(layout_fingerprint);
   if (const auto found = by_name_.find(name); found != by_name_.end()) {
     last_ = found->second;
     return SpaceId{last_};

@@ -58,7 +58,7 @@ class Spaces {
   std::deque<KeySpace> spaces_;  // references stay valid as it grows
   std::vector<TenantId> tenant_of_space_;
   std::vector<Tenant> tenants_;
-  std::unordered_map<std::string, std::uint16_t> by_name_;  // tenant, 0, layout
+  std::unordered_map<std::string, std::uint16_t> by_name_;  // length of tenant, tenant, layout
   std::unordered_map<std::string, TenantId> tenant_by_name_;
   std::uint16_t last_ = 0;  // the space asked for last: recovery asks for the same again and again
 };

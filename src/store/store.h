@@ -63,6 +63,7 @@ struct StoreOptions {
   std::uint64_t seed = 1;
   Nanos prefill_ns_per_token{0};  // told by the engine; 0: learnt through observe_prefill()
   std::uint64_t write_back_bytes_max = 256 << 20;  // blocks waiting for flash, in DRAM
+  Nanos put_wait_max{250'000'000};                 // for room there, before put() says kBusy
   std::uint64_t prefetch_bytes_max = 32 << 20;     // ahead-of-need window
   bool telemetry = true;
 };
@@ -102,6 +103,9 @@ struct GetSummary {
   std::array<std::uint64_t, kTierCount> bytes_by_tier{};
   Nanos device_wait{0};  // time in which this call waited for flash
 };
+
+// The largest block a store takes.
+inline constexpr std::uint32_t kBlockBytesMax = 64U << 20;
 
 struct PutItem {
   BlockId id;

@@ -1,0 +1,55 @@
+#include "core/log.h"
+#include "store/store_state.h"
+
+namespace forebay::store {
+namespace {
+
+Task<void> forget_task(SharedState state, FlashRead record, bool durable) {
+  const Status status =
+      co_await state->flash->forget(record.id, record.page, record.data_bytes, durable);
+  if (!status) log_debug("store: forget a record: {}", to_string(status.error()));
+}
+
+}  // namespace
+
+void forget_behind(StoreState& state, const BlockId& id, FlashPage page, std::uint32_t data_bytes,
+                   bool durable) {
+  FlashRead record;
+  record.id = id;
+  record.page = page;
+  record.data_bytes = data_bytes;
+  state.loop->spawn(forget_task(state.shared_from_this(), std::move(record), durable));
+}
+
+void quarantine(StoreState& state, Slot slot, const BlockId& id) {
+  const IndexEntry entry = state.index().entry(slot);
+  ++state.counters.quarantined_blocks;
+  log_warn("store: block {} at flash page {} did not prove itself: removed",
+           to_hex(std::span(id.digest).first(8)), entry.flash_page);
+  state.residency->drop_flash(slot);
+  forget_behind(state, id, entry.flash_page, entry.data_bytes, true);
+}
+
+Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids, CallOptions call) {
+  Status outcome;
+  for (const BlockId& id : ids) {
+    if (call.cancel != nullptr && call.cancel->cancelled()) {
+      co_return fail(Errc::kCancelled, "remove blocks");
+    }
+    const Slot slot = state->index().find(id);
+    if (slot == kNoSlot) continue;
+    IndexLink& link = state->index().link(slot);
+    if ((link.flags & IndexLink::kHeld) != 0) link.flags |= IndexLink::kUnwanted;
+    // By value: the entry goes with its last tier.
+    const IndexEntry entry = state->index().entry(slot);
+    if (entry.on_flash()) state->residency->drop_flash(slot);
+    if (entry.in_dram()) state->residency->drop_dram(slot);
+    if (!entry.on_flash()) continue;
+    const Status status =
+        co_await state->flash->forget(id, entry.flash_page, entry.data_bytes, true);
+    if (!status) outcome = status;
+  }
+  co_return outcome;
+}
+
+}  // namespace forebay::store

@@ -1,0 +1,119 @@
+// Opening a store, and the face that hands each call to its file.
+#include "store/store.h"
+
+#include <algorithm>
+
+#include "core/bytes.h"
+#include "core/log.h"
+#include "store/store_state.h"
+
+namespace forebay::store {
+namespace {
+
+// Blocks that the admission sketch is sized for when the flash tier does not say how many fit.
+constexpr std::uint64_t kBlockBytesTypical = 256 * kKiB;
+
+class TieredStore final : public Store {
+ public:
+  explicit TieredStore(SharedState state) : state_(std::move(state)) {}
+  // Work in flight holds the state; it finds the store closed and starts nothing more.
+  ~TieredStore() override { state_->closed = true; }
+
+  Result<SpaceId> register_space(const KeySpace& space) override {
+    return state_->spaces.register_space(space.tenant, space.layout_fingerprint);
+  }
+  const KeySpace& space(SpaceId id) const override { return state_->spaces.space(id); }
+  LookupResult lookup(std::span<const BlockId> chain, SpaceId) override {
+    return lookup_chain(*state_, chain);
+  }
+  std::optional<std::uint32_t> block_bytes(const BlockId& id) const override {
+    const Slot slot = state_->index().find(id);
+    if (slot == kNoSlot || !state_->index().entry(slot).present()) return std::nullopt;
+    return state_->index().entry(slot).data_bytes;
+  }
+  Task<GetSummary> get(std::span<GetItem> items, CallOptions call) override {
+    return get_blocks(state_, items, call);
+  }
+  Task<void> put(std::span<PutItem> items, CallOptions call) override {
+    return put_blocks(state_, items, call);
+  }
+  void touch(std::span<const BlockId> chain, SpaceId) override { touch_chain(*state_, chain); }
+  void prefetch(std::span<const BlockId>, CallOptions) override {}
+  Task<Status> remove(std::span<const BlockId> ids, CallOptions call) override {
+    return remove_blocks(state_, ids, call);
+  }
+  Task<Status> flush() override { return flush_store(state_); }
+  void observe_prefill(std::uint64_t tokens, Nanos took) override {
+    state_->cost.observe_prefill(tokens, took);
+  }
+  Task<Result<FlashTier::VerifyResult>> verify(CancelSource* cancel) override {
+    return verify_store(state_, cancel);
+  }
+  Task<Status> close() override { return close_store(state_); }
+  StoreStats stats() const override { return collect_stats(*state_); }
+  std::vector<Entry> list() const override { return list_blocks(*state_); }
+
+ private:
+  SharedState state_;
+};
+
+Status check_options(const StoreOptions& options) {
+  if (options.dram_bytes == 0 && options.write_back_bytes_max == 0) {
+    return fail(Errc::kInvalid, "a store without DRAM needs write_back_bytes_max");
+  }
+  return {};
+}
+
+}  // namespace
+
+StoreState::StoreState(io::Loop* loop_of_core, StoreOptions open_options)
+    : loop(loop_of_core),
+      options(std::move(open_options)),
+      spaces(options.quotas),
+      cost(options.prefill_ns_per_token),
+      write_back(*loop_of_core, options.write_back_bytes_max) {}
+
+Result<SharedState> make_state(io::Loop* loop, StoreOptions options) {
+  FOREBAY_TRY_STATUS(check_options(options));
+  auto state = std::make_shared<StoreState>(loop, std::move(options));
+  const StoreOptions& wanted = state->options;
+  const bool staging = wanted.dram_bytes == 0;
+  FOREBAY_TRY(dram, DramTier::make(staging ? wanted.write_back_bytes_max : wanted.dram_bytes));
+  state->residency = std::make_unique<Residency>(&state->spaces, std::move(dram), staging);
+  const std::uint64_t flash_bytes =
+      wanted.flash == nullptr ? 0 : wanted.flash->geometry().size_bytes;
+  const std::uint64_t blocks_expected = (flash_bytes + wanted.dram_bytes) / kBlockBytesTypical;
+  FOREBAY_TRY(admission, make_admission(wanted.admission, blocks_expected));
+  state->admission = std::move(admission);
+  return state;
+}
+
+std::unique_ptr<Store> make_store(SharedState state) {
+  return std::make_unique<TieredStore>(std::move(state));
+}
+
+Task<Result<std::unique_ptr<Store>>> Store::open(io::Loop* loop, StoreOptions options) {
+  if (options.dram_bytes == 0 && options.flash == nullptr) {
+    co_return fail(Errc::kInvalid, "a store needs DRAM or a flash device");
+  }
+  FOREBAY_CO_TRY(state, make_state(loop, std::move(options)));
+  if (block::Device* device = state->options.flash; device != nullptr) {
+    FOREBAY_CO_TRY(flash,
+                   co_await FlashTier::open(device, state.get(), state->options.flash_options));
+    state->flash = std::move(flash);
+  }
+  co_return make_store(std::move(state));
+}
+
+const char* to_string(MissReason reason) {
+  constexpr std::array<const char*, kMissReasonCount> kNames{
+      "none", "absent", "corrupt", "timed_out", "cancelled", "device", "busy", "length"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+const char* to_string(Tier tier) {
+  constexpr std::array<const char*, kTierCount> kNames{"none", "dram", "flash"};
+  return kNames[static_cast<std::size_t>(tier)];
+}
+
+}  // namespace forebay::store

@@ -1,0 +1,98 @@
+// Everything that one open store consists of, shared by its calls and its work in the background.
+//
+// A call holds a reference while it runs, so a store that is destroyed in mid-flight (a crash, for
+// the tests) leaves no call with dangling state. Threads: one core.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "store/admission.h"
+#include "store/cost_model.h"
+#include "store/residency.h"
+#include "store/signal.h"
+#include "store/spaces.h"
+#include "store/store.h"
+#include "store/write_back.h"
+
+namespace forebay::store {
+
+struct StoreCounters {
+  std::array<std::uint64_t, kMissReasonCount> misses{};
+  std::array<std::uint64_t, kTierCount> hit_blocks{};
+  std::array<std::uint64_t, kTierCount> hit_bytes{};
+  std::array<telemetry::Histogram, kTierCount> read_latency_ns;
+  std::uint64_t lookups = 0;
+  std::uint64_t lookup_blocks = 0;
+  std::uint64_t lookup_present_blocks = 0;
+  std::uint64_t put_blocks = 0;
+  std::uint64_t put_refused_blocks = 0;
+  std::uint64_t admission_refused_blocks = 0;
+  std::uint64_t quarantined_blocks = 0;
+  std::uint64_t prefetch_hit_blocks = 0;
+  std::uint64_t prefetch_late_blocks = 0;
+  std::uint64_t prefetch_wasted_blocks = 0;
+  std::uint64_t promoted_blocks = 0;
+};
+
+struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
+  StoreState(io::Loop* loop_of_core, StoreOptions open_options);
+
+  io::Loop* loop;
+  StoreOptions options;
+  Spaces spaces;
+  std::unique_ptr<Residency> residency;  // made by open
+  std::unique_ptr<Admission> admission;
+  CostModel cost;
+  WriteBack write_back;
+  StoreCounters counters;
+  bool closed = false;               // no new work
+  bool flash_gone = false;           // the device vanished; a probe may find it back
+  std::unique_ptr<FlashTier> flash;  // last: goes first, while its owner is whole
+
+  [[nodiscard]] Nanos now() const { return loop->now(); }
+  [[nodiscard]] Index& index() { return residency->index(); }
+
+  // FlashOwner.
+  void on_recovered(const RecordFacts& facts, FlashPage page) override;
+  [[nodiscard]] bool is_live(const BlockId& id, FlashPage page) override;
+  [[nodiscard]] double worth(const BlockId& id, FlashPage page) override;
+  void on_moved(const BlockId& id, FlashPage from, FlashPage to) override;
+  void on_dropped(const BlockId& id, FlashPage page) override;
+  [[nodiscard]] std::uint32_t heat_of(const BlockId& id, FlashPage page) override;
+
+ private:
+  // The slot of this very copy, or kNoSlot.
+  [[nodiscard]] Slot slot_at(const BlockId& id, FlashPage page);
+};
+
+using SharedState = std::shared_ptr<StoreState>;
+
+// Opening in steps: a state without a flash tier, whoever sets `flash`, and the store's face.
+[[nodiscard]] Result<SharedState> make_state(io::Loop* loop, StoreOptions options);
+[[nodiscard]] std::unique_ptr<Store> make_store(SharedState state);
+
+// The calls of Store: lookup.cc, get.cc, put.cc, remove.cc, maintenance.cc.
+[[nodiscard]] Task<GetSummary> get_blocks(SharedState state, std::span<GetItem> items,
+                                          CallOptions call);
+[[nodiscard]] Task<void> put_blocks(SharedState state, std::span<PutItem> items, CallOptions call);
+[[nodiscard]] Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids,
+                                         CallOptions call);
+
+[[nodiscard]] LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain);
+void touch_chain(StoreState& state, std::span<const BlockId> chain);
+[[nodiscard]] Task<Status> flush_store(SharedState state);
+[[nodiscard]] Task<Result<FlashTier::VerifyResult>> verify_store(SharedState state,
+                                                                 CancelSource* cancel);
+[[nodiscard]] Task<Status> close_store(SharedState state);
+[[nodiscard]] StoreStats collect_stats(const StoreState& state);
+[[nodiscard]] std::vector<Store::Entry> list_blocks(const StoreState& state);
+
+// Records of the wrong content or identity: out of the index, durably forgotten, counted, logged.
+void quarantine(StoreState& state, Slot slot, const BlockId& id);
+// Forgets a record on flash in the background.
+void forget_behind(StoreState& state, const BlockId& id, FlashPage page, std::uint32_t data_bytes,
+                   bool durable);
+
+}  // namespace forebay::store

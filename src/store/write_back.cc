@@ -1,0 +1,130 @@
+#include "store/write_back.h"
+
+#include <algorithm>
+
+#include "core/log.h"
+#include "store/store_state.h"
+
+namespace forebay::store {
+namespace {
+
+// A device that has not written a batch by then is not going to: the blocks stay in DRAM only.
+constexpr Nanos kWriteDeadline = std::chrono::seconds(30);
+
+// Keeps a DRAM block in place for as long as the device may read it.
+struct PinnedBlock {
+  std::shared_ptr<DramTier> tier;
+  DramTier::Pin pin;
+  iovec piece{};
+};
+
+std::shared_ptr<PinnedBlock> pin_block(const std::shared_ptr<DramTier>& tier, DramBlock block) {
+  auto pinned = std::make_shared<PinnedBlock>();
+  pinned->tier = tier;
+  pinned->pin = DramTier::Pin(tier.get(), block);
+  const std::span<std::byte> bytes = tier->bytes(block);
+  pinned->piece = {bytes.data(), bytes.size()};
+  return pinned;
+}
+
+FlashAppend append_of(const StoreState& state, DramBlock block) {
+  const DramHeader& header = state.residency->dram()->header(block);
+  const KeySpace& space = state.spaces.space(SpaceId{header.space});
+  FlashAppend append;
+  append.facts.id = header.id;
+  append.facts.parent = header.parent;
+  append.facts.tenant = space.tenant;
+  append.facts.layout_fingerprint = space.layout_fingerprint;
+  append.facts.engine_key = {header.engine_key.get(), header.engine_key_bytes};
+  append.facts.data_bytes = header.data_bytes;
+  append.facts.token_count = header.token_count;
+  append.facts.chain_depth = header.chain_depth;
+  const auto pinned = pin_block(state.residency->shared_dram(), block);
+  append.data = {.pieces = std::span(&pinned->piece, 1), .owner = pinned};
+  return append;
+}
+
+}  // namespace
+
+void WriteBack::push(StoreState& state, DramBlock block) {
+  DramHeader& header = state.residency->dram()->header(block);
+  header.write_back = true;
+  queue_.push_back({block, header.generation, header.data_bytes});
+  waiting_bytes_ += header.data_bytes;
+  ++pushed_;
+}
+
+WriteBack::Batch WriteBack::take_batch() {
+  Batch batch;
+  batch.first = pushed_ - queue_.size();
+  while (!queue_.empty() &&
+         (batch.entries.empty() || batch.bytes + queue_.front().data_bytes <= kBatchBytes)) {
+    batch.bytes += queue_.front().data_bytes;
+    batch.entries.push_back(queue_.front());
+    queue_.pop_front();
+  }
+  return batch;
+}
+
+void WriteBack::pump(StoreState& state) {
+  while (!queue_.empty() && in_flight_.size() < kBatchesMax) {
+    Batch batch = take_batch();
+    in_flight_.push_back(batch.first);
+    state.loop->spawn(write_batch(state.shared_from_this(), std::move(batch)));
+  }
+}
+
+Task<void> WriteBack::write_batch(SharedState state, Batch batch) {
+  DramTier& dram = *state->residency->dram();
+  std::vector<FlashAppend> appends;
+  std::vector<DramBlock> blocks;
+  for (const Entry& entry : batch.entries) {
+    const DramHeader& header = dram.header(entry.block);
+    // Removed while it waited: nothing to write.
+    if (header.generation != entry.generation || header.dropped) continue;
+    appends.push_back(append_of(*state, entry.block));
+    blocks.push_back(entry.block);
+  }
+  if (!appends.empty()) {
+    FlashCall call;
+    call.io.op_class = block::OpClass::kWriteBack;
+    call.io.deadline = state->now() + kWriteDeadline;
+    co_await state->flash->append(appends, call);
+  }
+  for (std::size_t i = 0; i < appends.size(); ++i) settle(*state, blocks[i], appends[i]);
+  WriteBack& self = state->write_back;
+  std::erase(self.in_flight_, batch.first);
+  self.waiting_bytes_ -= batch.bytes;
+  self.changed_.notify_all();
+  self.pump(*state);
+}
+
+void WriteBack::settle(StoreState& state, DramBlock block, const FlashAppend& outcome) {
+  Residency& residency = *state.residency;
+  DramHeader& header = residency.dram()->header(block);
+  header.write_back = false;
+  const Slot slot = header.slot;
+  bool wanted = !header.dropped && slot != kNoSlot;
+  if (wanted) wanted = (state.index().link(slot).flags & IndexLink::kUnwanted) == 0;
+  if (!outcome.status) {
+    state.write_back.failure_ = outcome.status;
+  } else if (wanted && !state.index().entry(slot).on_flash()) {
+    residency.show_flash(slot, outcome.page);
+  } else {
+    forget_behind(state, outcome.facts.id, outcome.page, outcome.facts.data_bytes, true);
+  }
+  if (residency.staging()) {
+    residency.dram()->drop(block);
+    residency.unhold(slot);
+  }
+}
+
+bool WriteBack::done_before(std::uint64_t ticket) const {
+  std::uint64_t oldest = pushed_ - queue_.size();
+  for (const std::uint64_t first : in_flight_) oldest = std::min(oldest, first);
+  return oldest >= ticket;
+}
+
+Status WriteBack::take_failure() { return std::exchange(failure_, Status{}); }
+
+}  // namespace forebay::store
