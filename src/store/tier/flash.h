@@ -39,6 +39,8 @@ struct FlashOptions {
   double moved_fraction_max = 0.25;     // of a reclaimed segment: bounds write amplification
   std::uint32_t free_segments_low = 2;  // reclaim below this
   double drive_writes_per_day_max = 0;  // 0: no limit; else the wear limit (read-only above)
+  Nanos open_within{kForever};          // open() fails with kTimedOut when the device takes longer
+  std::uint64_t seed = 1;               // mixed into the uuid of a store that is formatted
   std::function<bool()> kill_point;     // tests: true stops the tier dead before the next write
 };
 
@@ -55,13 +57,26 @@ struct RecordFacts {
   std::uint32_t heat = 0;         // the owner's word, kept with the record, restored at open
 };
 
+struct RecoveredRecord {
+  RecordFacts facts;
+  FlashPage page = kNoFlashPage;
+};
+
 // The owner's side. Calls come on the core, never from inside append() or read() before they
 // suspend.
 class FlashOwner {
  public:
   virtual ~FlashOwner() = default;
-  // Once per record found at open, newest last; a later one with the same id replaces an earlier.
+  // Once per record found at open, newest last; a later one with the same id replaces an earlier,
+  // and the owner gives the earlier back by forget() once open() ended. The engine key is empty:
+  // only the record's own header holds it (FlashTier::names_of).
   virtual void on_recovered(const RecordFacts& facts, FlashPage page) = 0;
+  // The same in batches, so that an index may fetch its buckets ahead: tens of millions come.
+  virtual void on_recovered_batch(std::span<const RecoveredRecord> batch) {
+    for (const RecoveredRecord& record : batch) on_recovered(record.facts, record.page);
+  }
+  // At most this many will come; called before the first.
+  virtual void on_recovery_size(std::uint64_t /*record_count*/) {}
   // Is this very copy still wanted? Asked for each record of a segment being reclaimed.
   [[nodiscard]] virtual bool is_live(const BlockId& id, FlashPage page) = 0;
   // What the record is worth per byte, in any unit; records of low worth are dropped, not moved.
@@ -140,9 +155,9 @@ class FlashTier {
   // The owner no longer wants this record; its space returns when its segment is reclaimed. With
   // `durable` a tombstone is logged, so that it stays gone after a crash.
   [[nodiscard]] virtual Task<Status> forget(BlockId id, FlashPage page, std::uint32_t data_bytes,
-                                            bool durable) = 0;
+                                            bool durable, FlashCall call = {}) = 0;
   // Writes heat and (clean) usage, flushes. After this open() needs no scan.
-  [[nodiscard]] virtual Task<Status> checkpoint() = 0;
+  [[nodiscard]] virtual Task<Status> checkpoint(FlashCall call = {}) = 0;
   // Reads and checks every record, at class GC; findings are returned, bounded by `findings_max`.
   struct VerifyResult {
     std::uint64_t records = 0;
@@ -153,7 +168,7 @@ class FlashTier {
   [[nodiscard]] virtual Task<Result<VerifyResult>> verify(std::size_t findings_max,
                                                           CancelSource* cancel) = 0;
   // Stops background work and checkpoints; the tier takes no calls after.
-  [[nodiscard]] virtual Task<Status> close() = 0;
+  [[nodiscard]] virtual Task<Status> close(FlashCall call = {}) = 0;
   [[nodiscard]] virtual FlashStats stats() const = 0;
 };
 

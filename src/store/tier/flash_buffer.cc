@@ -1,0 +1,71 @@
+#include "store/tier/flash_buffer.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "core/bytes.h"
+#include "core/check.h"
+
+namespace forebay::store {
+namespace {
+
+constexpr std::size_t kSlabBytes = 2 * kMiB;
+constexpr std::size_t kFreeChunksMax = 64;
+
+std::byte* allocate_aligned(std::size_t bytes) {
+  const std::size_t align = bytes >= kSlabBytes ? kSlabBytes : std::size_t{64} * kKiB;
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(align, round_up(bytes, align)));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void IoBuffer::reset() {
+  if (pool_ != nullptr) std::exchange(pool_, nullptr)->give_back(std::exchange(bytes_, {}));
+}
+
+BufferPool::BufferPool(std::uint32_t page_bytes, std::size_t chunk_bytes)
+    : page_bytes_(page_bytes), chunk_bytes_(std::max<std::size_t>(chunk_bytes, page_bytes * 2UL)) {}
+
+BufferPool::~BufferPool() {
+  for (std::byte* slab : slabs_) std::free(slab);
+  for (std::byte* chunk : free_chunks_) std::free(chunk);
+}
+
+IoBuffer BufferPool::take(std::size_t bytes) {
+  bytes = round_up(std::max<std::size_t>(bytes, 1), page_bytes_);
+  if (bytes == page_bytes_) {
+    if (free_pages_.empty()) grow_pages();
+    std::byte* page = free_pages_.back();
+    free_pages_.pop_back();
+    return {this, {page, page_bytes_}};
+  }
+  if (bytes > chunk_bytes_) return {this, {allocate_aligned(bytes), bytes}};
+  if (free_chunks_.empty()) free_chunks_.push_back(allocate_aligned(chunk_bytes_));
+  std::byte* chunk = free_chunks_.back();
+  free_chunks_.pop_back();
+  return {this, {chunk, bytes}};
+}
+
+void BufferPool::grow_pages() {
+  std::byte* slab = allocate_aligned(kSlabBytes);
+  slabs_.push_back(slab);
+  const std::size_t count = kSlabBytes / page_bytes_;
+  free_pages_.reserve(slabs_.size() * count);
+  // The lowest address is handed out first, so that pages used together lie together.
+  for (std::size_t i = count; i-- > 0;) free_pages_.push_back(slab + i * page_bytes_);
+}
+
+void BufferPool::give_back(std::span<std::byte> bytes) {
+  if (bytes.size() == page_bytes_) {
+    free_pages_.push_back(bytes.data());
+  } else if (bytes.size() <= chunk_bytes_ && free_chunks_.size() < kFreeChunksMax) {
+    free_chunks_.push_back(bytes.data());
+  } else {
+    std::free(bytes.data());
+  }
+}
+
+}  // namespace forebay::store

@@ -1,0 +1,61 @@
+#include "store/tier/flash.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "store/tier/flash_rig.h"
+
+namespace forebay::store {
+namespace {
+
+std::vector<std::uint64_t> numbers(std::uint64_t first, std::size_t count) {
+  std::vector<std::uint64_t> all(count);
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+std::size_t count_good(const std::vector<Status>& statuses) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(statuses, [](const Status& s) { return s.has_value(); }));
+}
+
+TEST(FlashTier, ReturnsWhatWasAppended) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  EXPECT_EQ(count_good(rig.append(1, 8, 16384)), 8U);
+  const auto got = rig.read(numbers(1, 8));
+  EXPECT_EQ(got.good, 8U);
+  EXPECT_EQ(got.wrong, 0U);
+}
+
+TEST(FlashTier, KeepsBlocksOfAnyLength) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  const std::vector<std::uint32_t> lengths{0, 1, 511, 4095, 4096, 4097, 12345, 40960};
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    EXPECT_EQ(count_good(rig.append(100 + i, 1, lengths[i])), 1U) << lengths[i];
+  }
+  const auto got = rig.read(numbers(100, lengths.size()));
+  EXPECT_EQ(got.good, lengths.size());
+  EXPECT_EQ(got.wrong, 0U);
+}
+
+TEST(FlashTier, FindsEverythingAgainAfterTheProcessIsKilled) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  EXPECT_EQ(count_good(rig.append(1, 30, 16384)), 30U);
+  ASSERT_TRUE(rig.reopen());
+  EXPECT_EQ(rig.owner->known.size(), 30U);
+  EXPECT_EQ(rig.owner->known[rig_id(7)].parent, rig_id(6));
+  EXPECT_EQ(rig.owner->known[rig_id(7)].tenant, "tenant");
+  EXPECT_EQ(rig.owner->known[rig_id(7)].layout, "layout");
+  EXPECT_EQ(rig.owner->known[rig_id(7)].token_count, 16U);
+  EXPECT_EQ(rig.owner->known[rig_id(7)].chain_depth, 6U);
+  const auto got = rig.read(numbers(1, 30));
+  EXPECT_EQ(got.good, 30U);
+  EXPECT_EQ(got.wrong, 0U);
+}
+
+}  // namespace
+}  // namespace forebay::store
