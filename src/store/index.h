@@ -117,7 +117,7 @@ class Index {
   static constexpr Slot kChunkMask = (Slot{1} << kChunkBits) - 1;
   static constexpr unsigned kShardBits = 10;
   static constexpr std::size_t kBucketSlots = 12;
-  static constexpr std::size_t kWalkGroup = 32;  // keys whose cache misses overlap
+  static constexpr std::size_t kWalkAhead = 16;  // a power of two
   static constexpr unsigned kAncestorsMax = 1024;
 
   struct alignas(64) Bucket {
@@ -153,8 +153,8 @@ class Index {
     const std::uint64_t mixed = tags ^ (0x0101010101010101ULL * tag);
     return (mixed - 0x0101010101010101ULL) & ~mixed & 0x8080808080808080ULL;
   }
-  // The first slot of the home bucket whose tag fits, or kNoSlot: a guess worth prefetching.
-  [[nodiscard]] static Slot guess(const Bucket& bucket, std::uint8_t tag);
+  // Warms the entries of the home bucket whose tags fit and returns the first, or kNoSlot.
+  [[nodiscard]] Slot fetch_candidates(const Bucket& bucket, std::uint8_t tag) const;
   [[nodiscard]] Slot find_word(std::uint64_t word, const ShortId& id) const;
   void place(Shard& shard, std::uint64_t word, Slot slot);
   void displace(Shard& shard, std::uint64_t word, Slot slot);
@@ -171,40 +171,52 @@ class Index {
   Slot free_head_ = kNoSlot;
 };
 
-inline Slot Index::guess(const Bucket& bucket, std::uint8_t tag) {
+inline Slot Index::fetch_candidates(const Bucket& bucket, std::uint8_t tag) const {
   std::array<std::uint64_t, 2> words;
   std::memcpy(words.data(), &bucket, sizeof words);  // the tags and what stands behind them
-  const std::uint64_t low = matches(words[0], tag);
-  if (low != 0) return bucket.slots[static_cast<std::size_t>(std::countr_zero(low)) / 8];
-  const std::uint64_t high = matches(words[1], tag) & 0x80808080ULL;
-  if (high != 0) return bucket.slots[8 + static_cast<std::size_t>(std::countr_zero(high)) / 8];
-  return kNoSlot;
-}
-
-template <class Visit>
-std::size_t Index::walk(std::span<const BlockId> chain, Visit&& visit) const {
-  std::array<const Bucket*, kWalkGroup> homes;
-  std::array<Slot, kWalkGroup> slots;
-  for (std::size_t base = 0; base < chain.size(); base += kWalkGroup) {
-    const auto group = chain.subspan(base, std::min(kWalkGroup, chain.size() - base));
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      homes[i] = home(group[i].word());
-      __builtin_prefetch(homes[i]);
-    }
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      slots[i] = guess(*homes[i], tag_of(group[i].word()));
-      if (slots[i] != kNoSlot) __builtin_prefetch(&entry(slots[i]));
-    }
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      const ShortId id = ShortId::of(group[i]);
-      // A wrong guess (1 in 20) costs a full search, not a wrong answer.
-      if (slots[i] == kNoSlot || entry(slots[i]).id != id) slots[i] = find_word(id.low, id);
-      if (slots[i] == kNoSlot) return base + i;
-      const IndexEntry& found = entry(slots[i]);
-      if (!found.present() || !visit(slots[i], found)) return base + i;
+  Slot first = kNoSlot;
+  for (std::size_t half = 0; half < 2; ++half) {
+    std::uint64_t found = matches(words[half], tag) & (half == 0 ? ~0ULL : 0x80808080ULL);
+    for (; found != 0; found &= found - 1) {
+      const auto at = half * 8 + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+      if (bucket.tags[at] != tag) continue;
+      __builtin_prefetch(&entry(bucket.slots[at]));
+      if (first == kNoSlot) first = bucket.slots[at];
     }
   }
-  return chain.size();
+  if (first == kNoSlot && bucket.passed != 0) __builtin_prefetch(&bucket + 1);
+  return first;
+}
+
+// Three steps a key, each kWalkAhead keys behind the one before it, so that the cache misses of
+// many keys overlap: fetch the bucket, fetch the entry, look.
+template <class Visit>
+std::size_t Index::walk(std::span<const BlockId> chain, Visit&& visit) const {
+  constexpr std::size_t kMask = 2 * kWalkAhead - 1;
+  std::array<const Bucket*, 2 * kWalkAhead> homes;
+  std::array<Slot, 2 * kWalkAhead> slots;
+  const std::size_t size = chain.size();
+  for (std::size_t step = 0; step < size + 2 * kWalkAhead; ++step) {
+    if (step >= 2 * kWalkAhead) {
+      const std::size_t at = step - 2 * kWalkAhead;
+      const ShortId id = ShortId::of(chain[at]);
+      Slot slot = slots[at & kMask];
+      // Another block with the same tag, or one that had to move on: the full search decides.
+      if (slot == kNoSlot || entry(slot).id != id) slot = find_word(id.low, id);
+      if (slot == kNoSlot) return at;
+      const IndexEntry& found = entry(slot);
+      if (!found.present() || !visit(slot, found)) return at;
+    }
+    if (step >= kWalkAhead && step - kWalkAhead < size) {
+      const std::size_t at = step - kWalkAhead;
+      slots[at & kMask] = fetch_candidates(*homes[at & kMask], tag_of(chain[at].word()));
+    }
+    if (step < size) {
+      homes[step & kMask] = home(chain[step].word());
+      __builtin_prefetch(homes[step & kMask]);
+    }
+  }
+  return size;
 }
 
 }  // namespace forebay::store
