@@ -1,0 +1,10 @@
+// BurstGPT CSV: see docs/formats/foreign-traces.md.
+#pragma once
+
+#include "workload/formats.h"
+
+namespace forebay::workload {
+
+extern const TraceFormat kBurstGptFormat;
+
+}  // namespace forebay::workload

@@ -1,0 +1,10 @@
+// Mooncake JSONL: see docs/formats/foreign-traces.md.
+#pragma once
+
+#include "workload/formats.h"
+
+namespace forebay::workload {
+
+extern const TraceFormat kMooncakeFormat;
+
+}  // namespace forebay::workload
