@@ -1,0 +1,68 @@
+// Forebay's own policy: evict the block whose residence is expected to save least.
+//
+// Worth = recompute cost x expected touches per unit of residence / bytes, the middle factor from
+// ReuseModel. Blocks stand in one list a group, oldest first; only the groups' oldest members
+// compete, since within a group an older block is worth less. Ghosts keep the history of blocks
+// that are gone, so that what comes back is recognised and what never does is learned from too.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "store/policy/ghost_table.h"
+#include "store/policy/order_list.h"
+#include "store/policy/reuse_model.h"
+
+namespace forebay::store::policy {
+
+class ChainValue final : public Policy {
+ public:
+  explicit ChainValue(const PolicyOptions& options);
+
+  [[nodiscard]] std::string_view name() const override { return "forebay"; }
+  [[nodiscard]] bool remembers(std::uint64_t key) const override {
+    return ghosts_.find(key) != nullptr;
+  }
+  void begin_request(const RequestContext& context) override;
+  void on_insert(const BlockFacts& facts) override;
+  void on_hit(Slot slot) override;
+  void on_remove(Slot slot, std::uint64_t key) override;
+  [[nodiscard]] Slot victim(const ChainView& view) override;
+  [[nodiscard]] double worth(Slot slot) const override;
+  [[nodiscard]] std::size_t bytes_used() const override;
+  [[nodiscard]] std::vector<std::byte> save() const override { return model_.save(); }
+  [[nodiscard]] Status restore(std::span<const std::byte> saved) override {
+    return model_.restore(saved);
+  }
+
+ private:
+  // 16 bytes with the links: what the index leaves of its 64.
+  struct State {
+    std::uint32_t request = 0;  // of the last touch
+    std::uint16_t group = 0;
+    std::uint8_t touches = 0;
+    std::uint8_t density = 128;  // 8 x log2(cost / bytes) + 128
+  };
+  static_assert(sizeof(State) == 8);
+  struct List {
+    OrderList order;
+    bool listed = false;  // stands in used_
+  };
+
+  void enter(Slot slot, std::uint8_t touches);
+  void survey();
+  [[nodiscard]] double worth_of(const State& state) const;
+
+  ReuseModel model_;
+  GhostTable ghosts_;
+  std::vector<Links> links_;
+  std::vector<State> state_;
+  std::vector<List> lists_;
+  std::vector<std::uint16_t> used_;  // groups that ever held a block
+  RequestContext context_;
+  std::uint32_t request_ = 0;
+  std::uint32_t next_survey_ = 64;
+};
+
+}  // namespace forebay::store::policy

@@ -1,0 +1,56 @@
+// S3-FIFO (Yang et al., SOSP 2023): a small probation queue, a main queue, and ghosts.
+//
+// New blocks enter the small queue (a tenth of the capacity); those touched again there, or known
+// as ghosts, enter the main queue, where a touched block goes round once more for each of up to
+// three touches. Of one chain the deepest is the oldest, and a parent is passed over while a child
+// is here.
+#pragma once
+
+#include "store/policy/ghost_table.h"
+#include "store/policy/order_list.h"
+
+namespace forebay::store::policy {
+
+class S3Fifo final : public Policy {
+ public:
+  explicit S3Fifo(const PolicyOptions& options)
+      : small_blocks_(std::max<std::uint64_t>(1, options.capacity_blocks / 10)),
+        ghosts_(std::max<std::uint64_t>(1024, options.capacity_blocks)) {}
+
+  [[nodiscard]] std::string_view name() const override { return "s3fifo"; }
+  void begin_request(const RequestContext&) override { ++request_; }
+  void on_insert(const BlockFacts& facts) override;
+  void on_hit(Slot slot) override {
+    auto& touches = state_[slot].touches;
+    if (touches < kTouchesMax) ++touches;
+  }
+  void on_remove(Slot slot, std::uint64_t key) override;
+  [[nodiscard]] Slot victim(const ChainView& view) override;
+  [[nodiscard]] double worth(Slot slot) const override {
+    return static_cast<double>(state_[slot].touches) + (state_[slot].in_main ? 1 : 0);
+  }
+  [[nodiscard]] std::size_t bytes_used() const override {
+    return links_.capacity() * sizeof(Links) + state_.capacity() * sizeof(State) +
+           ghosts_.bytes_used();
+  }
+
+ private:
+  static constexpr std::uint8_t kTouchesMax = 3;
+  struct State {
+    std::uint8_t touches = 0;
+    bool in_main = false;
+  };
+  void move_to_main(Slot slot);
+  [[nodiscard]] Slot victim_of_small(const ChainView& view);
+  [[nodiscard]] Slot victim_of_main(const ChainView& view);
+
+  std::uint64_t small_blocks_;
+  std::vector<Links> links_;
+  std::vector<State> state_;
+  OrderList small_;
+  OrderList main_;
+  GhostTable ghosts_;
+  std::uint32_t request_ = 0;
+};
+
+}  // namespace forebay::store::policy
