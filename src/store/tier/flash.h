@@ -137,6 +137,12 @@ struct FlashFinding {
   std::string reason;
 };
 
+struct RecordNames {
+  std::string tenant;
+  std::string layout_fingerprint;
+  std::vector<std::byte> engine_key;
+};
+
 class FlashTier {
  public:
   // Opens (or formats) and recovers; the owner hears of every record before this ends.
@@ -167,6 +173,15 @@ class FlashTier {
   };
   [[nodiscard]] virtual Task<Result<VerifyResult>> verify(std::size_t findings_max,
                                                           CancelSource* cancel) = 0;
+  // What the record's own header says, the engine key too. kCorrupt, kNotFound, the device's.
+  // kUnsupported: this tier keeps no headers.
+  [[nodiscard]] virtual Task<Result<RecordNames>> names_of(BlockId id, FlashPage page,
+                                                           FlashCall call) {
+    (void)id;
+    (void)page;
+    (void)call;
+    co_return fail(Errc::kUnsupported, "flash: names");
+  }
   // Stops background work and checkpoints; the tier takes no calls after.
   [[nodiscard]] virtual Task<Status> close(FlashCall call = {}) = 0;
   [[nodiscard]] virtual FlashStats stats() const = 0;

@@ -21,7 +21,7 @@ class FlashWriter;
 // What reclaim and forget() add to an append.
 struct AppendExtras {
   RecordKind kind = RecordKind::kBlock;
-  bool for_reclaim = false;
+  bool for_reclaim = false;                  // may take the last free segment, never waits for one
   std::span<const std::uint32_t> data_crcs;  // known already; else empty
   std::span<const FlashPage> moved_from;     // this item is a copy of the record there; else empty
   std::span<const Tombstone> tombstones;     // the data of a kTombstones item

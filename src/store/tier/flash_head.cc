@@ -53,9 +53,10 @@ Result<LogPlace> LogHead::reserve(const Wanted& wanted) {
   place.segment = index;
   place.sequence = segment.sequence;
   place.page = core_.layout().segment_page(index) + segment.end_page;
-  if (wanted.kind == RecordKind::kBlock) {
-    place.record = segment.records->add(wanted.facts, segment.end_page, RecordState::kPending);
-  }
+  place.record =
+      wanted.kind == RecordKind::kBlock
+          ? segment.records->add(wanted.facts, segment.end_page, RecordState::kPending)
+          : segment.records->add_tombstone_record(segment.end_page, RecordState::kPending);
   segment.end_page += pages;
   ++segment.pending;
   return place;
@@ -70,8 +71,10 @@ Status LogHead::roll(bool for_reclaim) {
     want_segments_();
   }
   if (!opened) {
-    return exhausted_ ? Status(fail(Errc::kNoSpace, "flash: no segment can be freed"))
-                      : Status(fail(Errc::kBusy, "flash: waiting for a free segment"));
+    // What reclaim moves can be dropped instead; it must not wait for itself.
+    return exhausted_ || for_reclaim
+               ? Status(fail(Errc::kNoSpace, "flash: no segment can be freed"))
+               : Status(fail(Errc::kBusy, "flash: waiting for a free segment"));
   }
   start(write_header(*opened, core_.segments.at(*opened).sequence));
   return {};
@@ -112,16 +115,18 @@ void LogHead::resolve(const LogPlace& place, std::uint64_t data_bytes, bool good
 
 void LogHead::resolve_tombstones(const LogPlace& place, std::span<const Tombstone> tombstones,
                                  bool good) {
-  Segment& segment = core_.segments.at(place.segment);
   if (good) {
-    for (const Tombstone& tombstone : tombstones) segment.records->add_tombstone(tombstone);
-    const std::uint32_t begin = place.page - core_.layout().segment_page(place.segment);
-    const std::uint32_t end = begin + core_.layout().record_pages(tombstones.size_bytes());
-    segment.proven_page = std::max(segment.proven_page, end);
+    SegmentRecords& records = *core_.segments.at(place.segment).records;
+    for (const Tombstone& tombstone : tombstones) records.add_tombstone(tombstone);
   }
-  --segment.pending;
-  settle(place.segment);
-  changed_.notify();
+  resolve(place, tombstones.size_bytes(), good);
+}
+
+LogHead::Position LogHead::position() const {
+  const auto open = core_.segments.open_index();
+  if (!open) return {core_.segments.next_sequence(), 0};
+  const Segment& segment = core_.segments.at(*open);
+  return {segment.sequence, core_.layout().segment_page(*open) + segment.end_page};
 }
 
 void LogHead::set_exhausted(bool exhausted) {
@@ -155,7 +160,7 @@ Task<void> LogHead::refresh_heat(std::uint32_t index) {
   SegmentRecords& records = *core_.segments.at(index).records;
   for (std::size_t i = 0; i < records.records().size(); ++i) {
     LoggedRecord& record = records.records()[i];
-    if (record.state != RecordState::kGood) continue;
+    if (!SegmentRecords::stands(record)) continue;
     record.heat = core_.owner().heat_of(record.id, first + record.page);
     if (++calls % kCallsPerTurn == 0) co_await core_.loop().yield();
     if (core_.abandoned()) co_return;
@@ -174,7 +179,7 @@ Task<void> LogHead::seal(std::uint32_t index) {
   footer.index = index;
   footer.uuid = core_.uuid();
   footer.sequence = segment.sequence;
-  footer.counts = encode_summary_body(*segment.records, body);
+  footer.counts = encode_summary_body(*segment.records, segment.end_page, body);
   const auto body_pages = static_cast<std::uint32_t>(divide_up(body.size(), layout.page_bytes));
   footer.body_page = layout.segment_pages() - 1 - body_pages;
   footer.data_end_page = segment.end_page;

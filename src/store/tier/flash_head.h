@@ -24,7 +24,7 @@ struct LogPlace {
   std::uint32_t segment = 0;
   std::uint64_t sequence = 0;
   FlashPage page = kNoFlashPage;
-  std::size_t record = 0;  // in the segment's records; unused for tombstones
+  std::size_t record = 0;  // in the segment's records
 };
 
 class LogHead {
@@ -44,11 +44,19 @@ class LogHead {
   void resolve(const LogPlace& place, std::uint64_t data_bytes, bool good);
   void resolve_tombstones(const LogPlace& place, std::span<const Tombstone> tombstones, bool good);
 
+  // Every record logged so far stands before this, every later one not.
+  struct Position {
+    std::uint64_t sequence = 0;
+    FlashPage page = kNoFlashPage;
+  };
+  [[nodiscard]] Position position() const;
+
   // Something changed that a refused reserve() may have waited for.
   [[nodiscard]] WaitList& changed() { return changed_; }
   // The reclaimer: asked for segments here; tells here what it achieved.
   void on_segments_wanted(std::function<void()> callback) { want_segments_ = std::move(callback); }
   void set_exhausted(bool exhausted);
+  [[nodiscard]] bool exhausted() const { return exhausted_; }
   // A segment's header reached the device or failed to: the committer waits for it.
   void on_header_settled(std::function<void()> callback) { header_settled_ = std::move(callback); }
 

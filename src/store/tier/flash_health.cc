@@ -104,6 +104,7 @@ void FlashHealth::enter(FlashMode mode, std::string reason) {
   mode_ = mode;
   reason_ = std::move(reason);
   log_warn("flash: {}: {}", mode == FlashMode::kGone ? "off" : "read-only", reason_);
+  if (on_change_) on_change_();
 }
 
 }  // namespace forebay::store

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "block/device.h"
 #include "store/tier/flash.h"
@@ -49,6 +51,8 @@ class FlashHealth {
   void recover();
   void stay(FlashMode mode, std::string reason);  // a probe's finding
 
+  void on_change(std::function<void()> callback) { on_change_ = std::move(callback); }
+
   [[nodiscard]] FlashMode mode() const { return mode_; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
   [[nodiscard]] bool worn() const { return worn_; }
@@ -61,6 +65,7 @@ class FlashHealth {
   std::string reason_;
   int write_failures_ = 0;
   bool worn_ = false;
+  std::function<void()> on_change_;
 };
 
 }  // namespace forebay::store

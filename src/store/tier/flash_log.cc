@@ -4,6 +4,7 @@
 
 #include "core/log.h"
 #include "store/tier/flash_recovery.h"
+#include "store/tier/flash_scrub.h"
 #include "store/tier/flash_superblock.h"
 
 namespace forebay::store {
@@ -11,7 +12,11 @@ namespace forebay::store {
 FlashLog::FlashLog(std::shared_ptr<FlashCore> core)
     : core_(std::move(core)),
       reader_(core_->add_part<FlashReader>()),
-      writer_(core_->add_part<FlashWriter>()) {}
+      writer_(core_->add_part<FlashWriter>()),
+      tombstones_(*core_, *writer_),
+      reclaimer_(*core_, *reader_, *writer_, tombstones_),
+      checkpointer_(*core_),
+      probe_(*core_) {}
 
 FlashLog::~FlashLog() { core_->abandon(); }
 
@@ -19,6 +24,12 @@ Task<Status> FlashLog::start(Start start) {
   if (!start.fresh) {
     FlashRecovery recovery(*core_, start.io);
     FOREBAY_CO_TRY_STATUS(co_await recovery.run());
+    if (const auto& found = recovery.checkpoint()) {
+      checkpointer_.resume_after(found->checkpoint_sequence);
+      core_->counters.device_written_before = found->device_written_bytes;
+      core_->counters.host_written_before = found->host_written_bytes;
+      core_->wear.restore(found->wear_level_bytes);
+    }
     for (const std::uint32_t index : recovery.to_seal()) writer_->head().seal_soon(index);
   }
   // A device that cannot be repaired now is still good to read.
@@ -27,6 +38,8 @@ Task<Status> FlashLog::start(Start start) {
     if (!repaired) log_warn("flash: a superblock copy is damaged: {}", to_string(repaired.error()));
   }
   core_->counters.recovery_time = core_->now() - start.began;
+  reclaimer_.start();
+  probe_.start();
   co_return Status{};
 }
 
@@ -40,26 +53,57 @@ Task<void> FlashLog::read(std::span<FlashRead> items, FlashCall call) {
 
 Task<Status> FlashLog::forget(BlockId id, FlashPage page, std::uint32_t data_bytes, bool durable,
                               FlashCall call) {
-  (void)id;
-  (void)durable;
-  (void)call;
   if (core_->layout().in_segments(page)) core_->segments.drop_live(page, data_bytes);
-  co_return Status{};
+  if (!durable) co_return Status{};
+  co_return co_await tombstones_.forget(id, std::move(call));
 }
 
-Task<Status> FlashLog::checkpoint(FlashCall call) {
-  (void)call;
-  co_return Status{};
-}
+Task<Status> FlashLog::checkpoint(FlashCall call) { return checkpointer_.run(std::move(call)); }
 
 Task<Result<FlashTier::VerifyResult>> FlashLog::verify(std::size_t findings_max,
                                                        CancelSource* cancel) {
-  (void)findings_max;
-  (void)cancel;
-  co_return VerifyResult{};
+  Scrubber scrubber(*core_, findings_max);
+  co_return co_await scrubber.run(cancel);
 }
 
-Task<Status> FlashLog::close(FlashCall call) { return checkpoint(call); }
+Task<Result<RecordNames>> FlashLog::names_of(BlockId id, FlashPage page, FlashCall call) {
+  const FlashLayout& layout = core_->layout();
+  if (!layout.in_segments(page)) co_return fail(Errc::kNotFound, "flash: no such page");
+  const std::uint32_t index = layout.segment_of(page);
+  RangeOptions options;
+  options.op_class = call.io.op_class;
+  options.deadline = call.io.deadline;
+  options.cancel = call.cancel;
+  RecordPlace expected;
+  expected.uuid = core_->uuid();
+  expected.sequence = core_->segments.at(index).sequence;
+  expected.page = page;
+  FOREBAY_CO_TRY(header, co_await read_range(core_.get(), layout.offset_of(page),
+                                             core_->buffers.page(), options));
+  const auto decoded = decode_record_header(header.bytes(), expected);
+  if (!decoded || decoded->facts.id != id) {
+    co_return fail(Errc::kCorrupt, "flash: the record's header does not prove itself");
+  }
+  RecordNames names;
+  names.tenant = decoded->facts.tenant;
+  names.layout_fingerprint = decoded->facts.layout_fingerprint;
+  names.engine_key.assign(decoded->facts.engine_key.begin(), decoded->facts.engine_key.end());
+  co_return names;
+}
+
+Task<Status> FlashLog::close(FlashCall call) {
+  FOREBAY_CO_TRY_STATUS(co_await reclaimer_.stop(call));
+  // A segment that is just being sealed would have to be scanned at the next open.
+  while (writer_->head().seals_pending()) {
+    Waiter waiter(core_->loop(), call.io.deadline, call.cancel);
+    writer_->head().changed().add(waiter);
+    if (co_await waiter != Wake::kSignalled) {
+      co_return fail(Errc::kTimedOut, "flash close: the device did not finish in time");
+    }
+  }
+  if (const Status writable = core_->may_write(); !writable) co_return Status{};
+  co_return co_await checkpointer_.run(call);
+}
 
 FlashStats FlashLog::stats() const {
   FlashStats stats;

@@ -5,9 +5,13 @@
 #include <string>
 
 #include "store/tier/flash.h"
+#include "store/tier/flash_checkpointer.h"
 #include "store/tier/flash_core.h"
+#include "store/tier/flash_probe.h"
 #include "store/tier/flash_range.h"
 #include "store/tier/flash_reader.h"
+#include "store/tier/flash_reclaim.h"
+#include "store/tier/flash_tombstones.h"
 #include "store/tier/flash_writer.h"
 
 namespace forebay::store {
@@ -35,6 +39,8 @@ class FlashLog final : public FlashTier {
   [[nodiscard]] Task<Status> checkpoint(FlashCall call) override;
   [[nodiscard]] Task<Result<VerifyResult>> verify(std::size_t findings_max,
                                                   CancelSource* cancel) override;
+  [[nodiscard]] Task<Result<RecordNames>> names_of(BlockId id, FlashPage page,
+                                                   FlashCall call) override;
   [[nodiscard]] Task<Status> close(FlashCall call) override;
   [[nodiscard]] FlashStats stats() const override;
 
@@ -42,6 +48,10 @@ class FlashLog final : public FlashTier {
   std::shared_ptr<FlashCore> core_;
   FlashReader* reader_;  // parts of the core
   FlashWriter* writer_;
+  TombstoneLog tombstones_;
+  Reclaimer reclaimer_;
+  Checkpointer checkpointer_;
+  FlashProbe probe_;
 };
 
 }  // namespace forebay::store

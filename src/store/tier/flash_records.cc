@@ -19,6 +19,22 @@ std::size_t SegmentRecords::add(const RecordFacts& facts, std::uint32_t page, Re
   return records_.size() - 1;
 }
 
+std::size_t SegmentRecords::add_tombstone_record(std::uint32_t page, RecordState state) {
+  LoggedRecord record;
+  record.page = page;
+  record.kind = RecordKind::kTombstones;
+  record.state = state;
+  records_.push_back(record);
+  return records_.size() - 1;
+}
+
+std::uint32_t SegmentRecords::first_pending_page(std::uint32_t end_page) const {
+  for (const LoggedRecord& record : records_) {
+    if (record.state == RecordState::kPending) return record.page;
+  }
+  return end_page;
+}
+
 std::uint16_t SegmentRecords::intern(std::string_view tenant, std::string_view layout) {
   if (last_space_ < space_names_.size() && this->tenant(last_space_) == tenant &&
       layout_fingerprint(last_space_) == layout) {

@@ -27,13 +27,16 @@ struct LoggedRecord {
   std::uint32_t chain_depth = 0;
   std::uint32_t heat = 0;
   std::uint16_t space = 0;
+  RecordKind kind = RecordKind::kBlock;
   RecordState state = RecordState::kPending;
 };
 
 class SegmentRecords {
  public:
-  // The index of the new record.
+  // Each returns the index of the new record.
   std::size_t add(const RecordFacts& facts, std::uint32_t page, RecordState state);
+  // A record of tombstones takes a place like any other; what it says comes by add_tombstone().
+  std::size_t add_tombstone_record(std::uint32_t page, RecordState state);
   void add_tombstone(const Tombstone& tombstone) { tombstones_.push_back(tombstone); }
 
   [[nodiscard]] std::vector<LoggedRecord>& records() { return records_; }
@@ -47,6 +50,12 @@ class SegmentRecords {
   [[nodiscard]] std::string_view layout_fingerprint(std::uint16_t space) const {
     return space_names_[space]->first.second;
   }
+  // A block that stands: what summaries, scans and owners are about.
+  [[nodiscard]] static bool stands(const LoggedRecord& record) {
+    return record.kind == RecordKind::kBlock && record.state == RecordState::kGood;
+  }
+  // Where the first record whose fate is open begins; `end_page` when there is none.
+  [[nodiscard]] std::uint32_t first_pending_page(std::uint32_t end_page) const;
   // Everything but the engine key.
   [[nodiscard]] RecordFacts facts(const LoggedRecord& record) const;
   void clear();

@@ -189,9 +189,9 @@ Task<Status> FlashRecovery::load_tombstones() {
     if (segment.state != SegmentState::kSealed || segment.counts.tombstone_count == 0) continue;
     auto loaded = co_await load(i);
     if (!loaded) co_return std::unexpected(loaded.error());
-    if (loaded->view) {
-      for (std::uint32_t t = 0; t < loaded->view->tombstone_count(); ++t) {
-        bury(loaded->view->tombstone(t));
+    if (loaded->summary.view) {
+      for (std::uint32_t t = 0; t < loaded->summary.view->tombstone_count(); ++t) {
+        bury(loaded->summary.view->tombstone(t));
       }
     } else if (segment.records != nullptr) {
       for (const Tombstone& tombstone : segment.records->tombstones()) bury(tombstone);
@@ -201,40 +201,27 @@ Task<Status> FlashRecovery::load_tombstones() {
 }
 
 Task<Result<FlashRecovery::Loaded>> FlashRecovery::load(std::uint32_t index) {
-  const FlashLayout& layout = core_.layout();
-  const Segment& segment = core_.segments.at(index);
   Loaded loaded;
-  if (segment.state != SegmentState::kSealed) co_return loaded;
-  const std::uint64_t body_end =
-      segment.body_page + divide_up(segment.counts.body_bytes, layout.page_bytes);
-  if (segment.body_page >= 1 && body_end == layout.segment_pages() - 1) {
-    const FlashPage page = layout.segment_page(index) + segment.body_page;
-    auto body = co_await read_range(&core_, layout.offset_of(page),
-                                    core_.buffers.take(segment.counts.body_bytes), options_);
-    if (body) {
-      auto view = SummaryView::parse(segment.counts, body->bytes(), layout.segment_pages(),
-                                     layout.page_bytes);
-      loaded.body = std::move(*body);
-      if (view) loaded.view = std::move(*view);
-    } else if (ends_recovery(body.error())) {
-      co_return std::unexpected(body.error());
-    }
-  }
-  if (loaded.view) {
+  if (core_.segments.at(index).state != SegmentState::kSealed) co_return loaded;
+  auto summary = co_await load_summary(&core_, index, options_);
+  if (summary) {
+    loaded.summary = std::move(*summary);
     const Status heat = co_await load_heat(index, &loaded);
     if (!heat) co_return std::unexpected(heat.error());
-  } else {
-    log_warn("flash: the summary of segment {} is damaged: reading the segment instead", index);
-    const Status scanned = co_await scan(index, segment.sequence);
-    if (!scanned) co_return std::unexpected(scanned.error());
+    co_return loaded;
   }
+  if (ends_recovery(summary.error())) co_return std::unexpected(summary.error());
+  log_warn("flash: segment {}: {}: reading the whole segment instead", index,
+           to_string(summary.error()));
+  const Status scanned = co_await scan(index, core_.segments.at(index).sequence);
+  if (!scanned) co_return std::unexpected(scanned.error());
   co_return loaded;
 }
 
 Task<Status> FlashRecovery::load_heat(std::uint32_t index, Loaded* loaded) {
-  if (!checkpoint_ || loaded->view->record_count() == 0) co_return Status{};
+  if (!checkpoint_ || loaded->summary.view->record_count() == 0) co_return Status{};
   const FlashLayout& layout = core_.layout();
-  const std::uint64_t wanted = sizeof(HeatSlotHeader) + loaded->view->record_count() * 4ULL;
+  const std::uint64_t wanted = sizeof(HeatSlotHeader) + loaded->summary.view->record_count() * 4ULL;
   const std::uint64_t slot_bytes = std::uint64_t{layout.slot_pages} * layout.page_bytes;
   auto slot =
       co_await read_range(&core_, layout.offset_of(layout.slot_page(checkpoint_->area, index)),
@@ -282,10 +269,10 @@ Task<Status> FlashRecovery::deliver_all() {
 }
 
 void FlashRecovery::deliver(std::uint32_t index, const Loaded& loaded) {
-  if (!loaded.view) return deliver_scanned(index);
-  for (std::uint32_t i = 0; i < loaded.view->record_count(); ++i) {
-    const SummaryEntry entry = loaded.view->entry(i);
-    RecordFacts facts = loaded.view->facts(entry);
+  if (!loaded.summary.view) return deliver_scanned(index);
+  for (std::uint32_t i = 0; i < loaded.summary.view->record_count(); ++i) {
+    const SummaryEntry entry = loaded.summary.view->entry(i);
+    RecordFacts facts = loaded.summary.view->facts(entry);
     if (loaded.heat.size() >= (std::size_t{i} + 1) * 4) {
       facts.heat = load_as<std::uint32_t>(loaded.heat.subspan(std::size_t{i} * 4));
     }
@@ -298,7 +285,9 @@ void FlashRecovery::deliver_scanned(std::uint32_t index) {
   const Segment& segment = core_.segments.at(index);
   if (segment.records == nullptr) return;
   for (const LoggedRecord& record : segment.records->records()) {
-    offer(index, segment.records->facts(record), record.page);
+    if (SegmentRecords::stands(record)) {
+      offer(index, segment.records->facts(record), record.page);
+    }
   }
   flush_batch();
 }

@@ -19,6 +19,7 @@
 #include "store/tier/flash_checkpoint_format.h"
 #include "store/tier/flash_core.h"
 #include "store/tier/flash_range.h"
+#include "store/tier/flash_summary_load.h"
 
 namespace forebay::store {
 
@@ -37,9 +38,8 @@ class FlashRecovery {
     Result<SegmentHeader> header = fail(Errc::kCorrupt, "segment header: not read");
     Result<SummaryFooter> footer = fail(Errc::kCorrupt, "summary: not read");
   };
-  struct Loaded {  // one sealed segment, ready to be delivered
-    IoBuffer body;
-    std::optional<SummaryView> view;  // none: it was scanned instead
+  struct Loaded {           // one sealed segment, ready to be delivered
+    LoadedSummary summary;  // without a view: the segment was scanned instead
     IoBuffer slot;
     std::span<const std::byte> heat;
   };

@@ -39,12 +39,12 @@ class ParentFinder {
   std::vector<BlockId> foreign_;
 };
 
-std::uint32_t encode_entries(const SegmentRecords& records, ParentFinder& parents,
-                             std::vector<std::byte>& out) {
+std::uint32_t encode_entries(const SegmentRecords& records, std::uint32_t end_page,
+                             ParentFinder& parents, std::vector<std::byte>& out) {
   std::uint32_t count = 0;
   const LoggedRecord* previous = nullptr;
   for (const LoggedRecord& record : records.records()) {
-    if (record.state != RecordState::kGood) continue;
+    if (!SegmentRecords::stands(record) || record.page >= end_page) continue;
     SummaryEntry entry;
     entry.id = record.id;
     entry.page = record.page;
@@ -88,11 +88,12 @@ std::uint64_t summary_bytes_max(const SegmentRecords& records) {
          records.tombstones().size() * sizeof(Tombstone) + records.space_bytes();
 }
 
-SummaryCounts encode_summary_body(const SegmentRecords& records, std::vector<std::byte>& out) {
+SummaryCounts encode_summary_body(const SegmentRecords& records, std::uint32_t end_page,
+                                  std::vector<std::byte>& out) {
   const std::size_t start = out.size();
   SummaryCounts counts;
   ParentFinder parents;
-  counts.record_count = encode_entries(records, parents, out);
+  counts.record_count = encode_entries(records, end_page, parents, out);
   for (const Tombstone& tombstone : records.tombstones()) append_bytes(out, bytes_of(tombstone));
   counts.tombstone_count = static_cast<std::uint32_t>(records.tombstones().size());
   for (const BlockId& parent : parents.foreign()) append_bytes(out, bytes_of(parent));

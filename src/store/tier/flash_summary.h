@@ -62,8 +62,9 @@ static_assert(sizeof(SummaryFooter) == 88);
 // An upper bound of the body for that many records and these names.
 [[nodiscard]] std::uint64_t summary_bytes_max(const SegmentRecords& records);
 
-// Only records that stand (RecordState::kGood) enter. The body is appended to `out`.
+// Only blocks that stand, before `end_page`, enter. The body is appended to `out`.
 [[nodiscard]] SummaryCounts encode_summary_body(const SegmentRecords& records,
+                                                std::uint32_t end_page,
                                                 std::vector<std::byte>& out);
 void encode_summary_footer(SummaryFooter footer, std::span<std::byte> page);
 [[nodiscard]] Result<SummaryFooter> decode_summary_footer(std::span<const std::byte> page,

@@ -22,7 +22,7 @@ SegmentWalker::SegmentWalker(const Start& start, Sink sink)
 
 bool SegmentWalker::finished() const {
   if (page_ >= start_.segment_pages) return true;
-  return !record_ && gap_pages_ > kRecordBytesMax / start_.page_bytes;
+  return !start_.to_the_end && !record_ && gap_pages_ > kRecordBytesMax / start_.page_bytes;
 }
 
 void SegmentWalker::feed(std::span<const std::byte> bytes) {

@@ -33,6 +33,7 @@ class SegmentWalker {
     std::uint32_t page_bytes = 0;
     std::uint32_t from_page = 1;            // within the segment
     std::optional<std::uint64_t> sequence;  // none: the first record that proves itself says
+    bool to_the_end = false;                // however long nothing proves itself
   };
   SegmentWalker(const Start& start, Sink sink);
 
