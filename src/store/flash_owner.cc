@@ -18,20 +18,23 @@ void StoreState::on_recovered(const RecordFacts& facts, FlashPage page) {
   block.space = *space_id;
   block.data_bytes = facts.data_bytes;
   block.token_count = facts.token_count;
-  block.chain_depth = facts.chain_depth;
-  if (const Slot known = index().find(facts.id); known != kNoSlot) {
-    residency->hold(known);
-    if (index().entry(known).on_flash()) residency->drop_flash(known);
-    index().link(known).flags = 0;
-  }
   const Slot slot = residency->intern(block);
-  if (slot != kNoSlot) residency->show_flash(slot, page);
+  if (slot == kNoSlot) return;
+  if (const IndexEntry known = index().entry(slot); known.on_flash()) {
+    replaced_records.push_back({facts.id, known.flash_page, known.data_bytes});
+    residency->hold(slot);
+    residency->drop_flash(slot);
+    index().link(slot).flags = 0;
+    index().entry(slot).data_bytes = facts.data_bytes;
+  }
+  residency->show_flash(slot, page);
 }
 
 bool StoreState::is_live(const BlockId& id, FlashPage page) { return slot_at(id, page) != kNoSlot; }
 
 double StoreState::worth(const BlockId& id, FlashPage page) {
-  return slot_at(id, page) == kNoSlot ? 0 : 1;
+  const Slot slot = slot_at(id, page);
+  return slot == kNoSlot ? 0 : residency->flash_worth(slot);
 }
 
 void StoreState::on_moved(const BlockId& id, FlashPage from, FlashPage to) {

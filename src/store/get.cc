@@ -142,6 +142,17 @@ void copy_from_dram(StoreState& state, GetItem& item, DramCopy& copy, GetSummary
   deliver(state, item, Tier::kDram, summary);
 }
 
+void note_outcome(StoreState& state, std::span<const GetItem> items, const GetSummary& summary) {
+  for (const GetItem& item : items) {
+    ++state.counters.misses[static_cast<std::size_t>(item.miss)];
+  }
+  if (summary.leading_blocks == 0) return;
+  const Slot first = state.index().find(items.front().id);
+  const Slot tip = state.index().find(items[summary.leading_blocks - 1].id);
+  if (first == kNoSlot || tip == kNoSlot) return;  // gone meanwhile
+  state.touches.used(state, first, tip, static_cast<std::uint32_t>(summary.leading_blocks));
+}
+
 }  // namespace
 
 Task<GetSummary> get_blocks(SharedState state, std::span<GetItem> items, CallOptions call) {
@@ -189,11 +200,7 @@ Task<GetSummary> get_blocks(SharedState state, std::span<GetItem> items, CallOpt
          items[summary.leading_blocks].miss == MissReason::kNone) {
     ++summary.leading_blocks;
   }
-  for (std::size_t i = items.size(); i-- > 0;) {
-    ++state->counters.misses[static_cast<std::size_t>(items[i].miss)];
-    const Slot slot = state->index().find(items[i].id);
-    if (slot != kNoSlot && items[i].miss == MissReason::kNone) state->residency->touch(slot);
-  }
+  note_outcome(*state, items, summary);
   co_return summary;
 }
 

@@ -40,8 +40,6 @@ Index::Index() : shards_(std::size_t{1} << kShardBits) {
 }
 Index::~Index() = default;
 
-Slot Index::find(const BlockId& id) const { return find_word(id.word(), ShortId::of(id)); }
-
 Slot Index::find_word(std::uint64_t word, const ShortId& id) const {
   const Shard& shard = shards_[word >> (64 - kShardBits)];
   const std::uint8_t tag = tag_of(word);

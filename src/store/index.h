@@ -60,6 +60,8 @@ struct IndexLink {
   static constexpr std::uint16_t kChildrenMax = 0xffff;  // saturated: never counts down again
   static constexpr std::uint8_t kHeld = 1;               // stays, even bare
   static constexpr std::uint8_t kUnwanted = 2;           // removed while on its way to flash
+  static constexpr std::uint8_t kListed = 4;             // stands in the flash policy
+  static constexpr std::uint8_t kMoreExpected = 8;       // a put of what follows it is due
   Slot parent = kNoSlot;
   std::uint16_t child_count = 0;  // entries that name this one as parent
   std::uint8_t flags = 0;         // kHeld, and the store's own
@@ -74,7 +76,8 @@ class Index {
   Index(const Index&) = delete;
   Index& operator=(const Index&) = delete;
 
-  [[nodiscard]] Slot find(const BlockId& id) const;
+  [[nodiscard]] Slot find(const BlockId& id) const { return find(ShortId::of(id)); }
+  [[nodiscard]] Slot find(const ShortId& id) const { return find_word(id.low, id); }
   // The entry of `id`, made as a ghost where there is none.
   [[nodiscard]] Slot insert(const BlockId& id);
   [[nodiscard]] IndexEntry& entry(Slot slot) {

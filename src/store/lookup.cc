@@ -7,10 +7,13 @@ LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain) {
   WorthScan scan(state.cost.rates());
   const bool flash_gone = state.flash_gone;
   std::size_t dram_blocks = 0;
-  result.present_blocks = state.index().walk(chain, [&](Slot, const IndexEntry& entry) {
+  std::size_t seen = 0;
+  Slot tip = kNoSlot;  // the last block worth loading
+  result.present_blocks = state.index().walk(chain, [&](Slot slot, const IndexEntry& entry) {
     if (flash_gone && !entry.in_dram()) return false;
     dram_blocks += entry.in_dram();
     scan.add(entry.in_dram(), entry.data_bytes, entry.token_count);
+    if (scan.worth_blocks() == ++seen) tip = slot;
     return true;
   });
   result.worth_blocks = scan.worth_blocks();
@@ -19,6 +22,10 @@ LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain) {
       result.present_blocks - dram_blocks;
   result.load_estimate = Nanos(static_cast<std::int64_t>(scan.load_ns()));
   result.recompute_estimate = Nanos(static_cast<std::int64_t>(scan.recompute_ns()));
+  // What is not loaded will be computed, and then put.
+  if (tip != kNoSlot && result.worth_blocks < chain.size()) {
+    state.index().link(tip).flags |= IndexLink::kMoreExpected;
+  }
   ++state.counters.lookups;
   state.counters.lookup_blocks += chain.size();
   state.counters.lookup_present_blocks += result.present_blocks;
@@ -26,12 +33,15 @@ LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain) {
 }
 
 void touch_chain(StoreState& state, std::span<const BlockId> chain) {
-  // Leaf first, so that the root ends up warmest.
-  for (std::size_t i = chain.size(); i-- > 0;) {
-    state.admission->see(chain[i]);
-    const Slot slot = state.index().find(chain[i]);
-    if (slot != kNoSlot && state.index().entry(slot).present()) state.residency->touch(slot);
-  }
+  Slot first = kNoSlot;
+  Slot tip = kNoSlot;
+  const std::size_t run = state.index().walk(chain, [&](Slot slot, const IndexEntry&) {
+    if (first == kNoSlot) first = slot;
+    tip = slot;
+    return true;
+  });
+  for (const BlockId& id : chain) state.admission->see(id);
+  if (run > 0) state.touches.used(state, first, tip, static_cast<std::uint32_t>(run));
 }
 
 }  // namespace forebay::store

@@ -30,6 +30,16 @@ void quarantine(StoreState& state, Slot slot, const BlockId& id) {
   forget_behind(state, id, entry.flash_page, entry.data_bytes, true);
 }
 
+// Not durable: after a crash the block may be there again, which is no harm to an evicted one.
+void give_up_flash(StoreState& state, Slot slot) {
+  const IndexEntry entry = state.index().entry(slot);
+  BlockId id;
+  std::memcpy(id.digest.data(), &entry.id, sizeof entry.id);
+  state.residency->count_evicted(Tier::kFlash);
+  state.residency->drop_flash(slot);
+  forget_behind(state, id, entry.flash_page, entry.data_bytes, false);
+}
+
 Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids, CallOptions call) {
   Status outcome;
   for (const BlockId& id : ids) {

@@ -8,13 +8,17 @@
 namespace forebay::store {
 namespace {
 
-// How far up the cold end a victim is looked for: beyond it, all is pinned or waits for flash.
-constexpr std::size_t kVictimScanMax = 4096;
+// What a token's recompute counts for in a policy's worth; only ratios between blocks matter.
+constexpr double kRecomputeNsPerToken = 100'000;
 
 }  // namespace
 
-Residency::Residency(Spaces* spaces, std::shared_ptr<DramTier> dram, bool staging)
-    : spaces_(spaces), dram_(std::move(dram)), staging_(staging) {}
+Residency::Residency(ResidencyParts parts)
+    : spaces_(parts.spaces),
+      dram_(std::move(parts.dram)),
+      staging_(parts.staging),
+      dram_policy_(std::move(parts.dram_policy)),
+      flash_policy_(std::move(parts.flash_policy)) {}
 
 std::uint64_t Residency::flash_footprint_bytes(std::uint32_t data_bytes) {
   return DramTier::kPageBytes + round_up(data_bytes, DramTier::kPageBytes);
@@ -61,44 +65,6 @@ void Residency::unhold(Slot slot) {
   index_.release(slot);
 }
 
-bool Residency::evict_one(bool only_tenant, TenantId tenant) {
-  std::uint32_t at = dram_order_.coldest();
-  for (std::size_t step = 0; at != LruList::kNone && step < kVictimScanMax; ++step) {
-    const DramHeader& header = dram_->header(at);
-    const bool may_go = !header.write_back && header.pin_count == 0 &&
-                        (!only_tenant || spaces_->tenant_of(SpaceId{header.space}) == tenant);
-    if (may_go) {
-      count_evicted(Tier::kDram);
-      drop_dram(header.slot);
-      return true;
-    }
-    at = dram_order_.warmer(at);
-  }
-  return false;
-}
-
-Result<DramBlock> Residency::make_room(SpaceId space, std::uint32_t data_bytes) {
-  const std::uint64_t bytes = DramTier::footprint_bytes(data_bytes);
-  const TenantId tenant = spaces_->tenant_of(space);
-  const std::uint64_t quota = spaces_->quota_bytes(tenant, Tier::kDram);
-  if (bytes > dram_->capacity_bytes() || (quota != 0 && bytes > quota)) {
-    return fail(Errc::kNoSpace, "block is larger than the tier or quota");
-  }
-  while (!staging_ && !spaces_->fits(tenant, Tier::kDram, bytes)) {
-    if (!evict_one(true, tenant)) return fail(Errc::kBusy, "all of the tenant's DRAM is in use");
-  }
-  while (true) {
-    const DramBlock block = dram_->allocate(data_bytes);
-    if (block != kNoDramBlock) {
-      dram_->header(block).space = space.value;
-      return block;
-    }
-    if (!evict_one(false, 0)) return fail(Errc::kBusy, "all DRAM is in use");
-  }
-}
-
-void Residency::give_back(DramBlock block) { dram_->drop(block); }
-
 void Residency::show_dram(Slot slot, DramBlock block) {
   IndexEntry& entry = index_.entry(slot);
   FOREBAY_CHECK(!entry.in_dram() && !staging_);
@@ -107,18 +73,23 @@ void Residency::show_dram(Slot slot, DramBlock block) {
   header.slot = slot;
   entry.dram_block = block;
   account(entry, Tier::kDram, true);
-  dram_order_.push_warmest(block);
 }
 
 void Residency::drop_dram(Slot slot) {
   IndexEntry& entry = index_.entry(slot);
   FOREBAY_CHECK(entry.in_dram());
   const DramBlock block = entry.dram_block;
+  DramHeader& header = dram_->header(block);
+  if (header.listed) dram_policy_->on_remove(block, entry.id.low);
+  header.listed = false;
+  header.slot = kNoSlot;
   account(entry, Tier::kDram, false);
   entry.dram_block = kNoDramBlock;
-  dram_order_.remove(block);
-  dram_->header(block).slot = kNoSlot;
   dram_->drop(block);
+  if (!entry.present()) {
+    unlist_flash(slot);
+    if (index_.link(slot).child_count != 0) orphan_steps_left_ = dram_->block_end();
+  }
   index_.release(slot);
 }
 
@@ -132,20 +103,71 @@ void Residency::show_flash(Slot slot, FlashPage page) {
 void Residency::drop_flash(Slot slot) {
   IndexEntry& entry = index_.entry(slot);
   FOREBAY_CHECK(entry.on_flash());
+  unlist_flash(slot);
   account(entry, Tier::kFlash, false);
   entry.flash_page = kNoFlashPage;
+  if (!entry.present() && index_.link(slot).child_count != 0 && dram_ != nullptr) {
+    orphan_steps_left_ = dram_->block_end();
+  }
   index_.release(slot);
 }
 
-void Residency::touch(Slot slot) {
+void Residency::unlist_flash(Slot slot) {
+  IndexLink& link = index_.link(slot);
+  if ((link.flags & IndexLink::kListed) == 0) return;
+  link.flags &= static_cast<std::uint8_t>(~IndexLink::kListed);
+  flash_policy_->on_remove(slot, index_.entry(slot).id.low);
+}
+
+policy::BlockFacts Residency::policy_facts(Slot slot, std::uint32_t number) const {
+  const IndexEntry& entry = index_.entry(slot);
+  policy::BlockFacts facts;
+  facts.slot = number;
+  facts.key = entry.id.low;
+  facts.bytes = entry.data_bytes;
+  if (entry.token_count > 0) facts.recompute_ns = kRecomputeNsPerToken * entry.token_count;
+  return facts;
+}
+
+void Residency::touch_chain(const policy::RequestContext& context,
+                            std::span<const Slot> deepest_first) {
+  if (deepest_first.empty()) return;
+  dram_policy_->begin_request(context);
+  flash_policy_->begin_request(context);
+  for (const Slot slot : deepest_first) {
+    touch_dram(slot);
+    touch_flash(slot);
+  }
+}
+
+void Residency::touch_dram(Slot slot) {
   const IndexEntry& entry = index_.entry(slot);
   if (!entry.in_dram()) return;
-  dram_order_.remove(entry.dram_block);
-  dram_order_.push_warmest(entry.dram_block);
+  DramHeader& header = dram_->header(entry.dram_block);
+  if (header.listed) {
+    dram_policy_->on_hit(entry.dram_block);
+  } else {
+    header.listed = true;
+    dram_policy_->on_insert(policy_facts(slot, entry.dram_block));
+  }
+}
+
+// What is on its way to flash counts as there: both policies see a request in the same order.
+void Residency::touch_flash(Slot slot) {
+  const IndexEntry& entry = index_.entry(slot);
+  IndexLink& link = index_.link(slot);
+  const bool on_its_way = (link.flags & IndexLink::kHeld) != 0 ||
+                          (entry.in_dram() && dram_->header(entry.dram_block).write_back);
+  if ((link.flags & IndexLink::kListed) != 0) {
+    flash_policy_->on_hit(slot);
+  } else if (entry.on_flash() || on_its_way) {
+    link.flags |= IndexLink::kListed;
+    flash_policy_->on_insert(policy_facts(slot, slot));
+  }
 }
 
 std::uint64_t Residency::memory_bytes() const {
-  return index_.memory_bytes() + dram_order_.memory_bytes();
+  return index_.memory_bytes() + dram_policy_->bytes_used() + flash_policy_->bytes_used();
 }
 
 }  // namespace forebay::store

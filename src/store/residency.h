@@ -1,17 +1,21 @@
 // Where each block is: the only code that moves blocks in and out of tiers. It keeps index, DRAM
-// tier, eviction order, tenants' usage and block counts in step.
+// tier, both tiers' policies, tenants' usage and block counts in step.
 //
 // Units: bytes. Threads: one core. Blocking: never; no I/O here. A block is visible in DRAM from
 // show_dram() to drop_dram(), on flash from show_flash() to drop_flash(); with neither its entry
 // goes, or stays as a ghost while children or a hold need it.
+//
+// A block may be chosen as a victim only once touch_chain() has listed it in its tier's policy:
+// what one put brings does not push itself out.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "store/index.h"
-#include "store/lru.h"
+#include "store/policy/policy.h"
 #include "store/spaces.h"
 #include "store/store.h"
 #include "store/tier/dram.h"
@@ -24,13 +28,19 @@ struct BlockFacts {
   SpaceId space;
   std::uint32_t data_bytes = 0;
   std::uint32_t token_count = 0;
-  std::uint32_t chain_depth = 0;
+};
+
+struct ResidencyParts {
+  Spaces* spaces = nullptr;
+  std::shared_ptr<DramTier> dram;
+  bool staging = false;  // the DRAM blocks only wait for flash and are never visible
+  std::unique_ptr<policy::Policy> dram_policy;
+  std::unique_ptr<policy::Policy> flash_policy;
 };
 
 class Residency {
  public:
-  // `dram` may be null. `staging`: the DRAM blocks only wait for flash and are never visible.
-  Residency(Spaces* spaces, std::shared_ptr<DramTier> dram, bool staging);
+  explicit Residency(ResidencyParts parts);
 
   [[nodiscard]] Index& index() { return index_; }
   [[nodiscard]] const Index& index() const { return index_; }
@@ -45,21 +55,29 @@ class Residency {
   void hold(Slot slot) { index_.link(slot).flags |= IndexLink::kHeld; }
   void unhold(Slot slot);
 
-  // Room for a block of `space`, evicting what is coldest (the tenant's own where its quota is
-  // full). kNoSpace: larger than tier or quota; kBusy: all that could go is pinned or waits for
-  // flash.
+  // Room for a block of `space`, evicting what is worth least (the tenant's own where its quota is
+  // full). kNoSpace: larger than tier or quota; kBusy: all that could go is pinned, waits for
+  // flash, or is of the call in progress.
   [[nodiscard]] Result<DramBlock> make_room(SpaceId space, std::uint32_t data_bytes);
   // Takes back a block that never became visible.
-  void give_back(DramBlock block);
+  void give_back(DramBlock block) { dram_->drop(block); }
 
   void show_dram(Slot slot, DramBlock block);
   void drop_dram(Slot slot);
   void show_flash(Slot slot, FlashPage page);
   void move_flash(Slot slot, FlashPage page) { index_.entry(slot).flash_page = page; }
   void drop_flash(Slot slot);
+  // It was listed for flash and will not get there.
+  void unlist_flash(Slot slot);
 
-  // Of use: keeps it from eviction. Children before parents, so that a chain goes leaf first.
-  void touch(Slot slot);
+  // One request used these blocks, given from the deepest to the first, so that a chain goes leaf
+  // first. Lists those that are new.
+  void touch_chain(const policy::RequestContext& context, std::span<const Slot> deepest_first);
+  // Of the tenant's blocks on flash, one of little worth, a leaf where one is near; kNoSlot: none.
+  [[nodiscard]] Slot flash_victim_of(TenantId tenant);
+  // What keeping it on flash is worth: nothing without its ancestors.
+  [[nodiscard]] double flash_worth(Slot slot) const;
+  [[nodiscard]] policy::Policy& flash_policy() { return *flash_policy_; }
 
   struct TierUse {
     std::uint64_t block_count = 0;
@@ -69,23 +87,41 @@ class Residency {
   };
   [[nodiscard]] const TierUse& use(Tier tier) const { return use_[static_cast<std::size_t>(tier)]; }
   void count_evicted(Tier tier) { ++use_[static_cast<std::size_t>(tier)].evicted_blocks; }
+  // Index and policies.
   [[nodiscard]] std::uint64_t memory_bytes() const;
   // A record on flash: its header page and the data in whole pages.
   [[nodiscard]] static std::uint64_t flash_footprint_bytes(std::uint32_t data_bytes);
 
  private:
-  [[nodiscard]] bool evict_one(bool only_tenant, TenantId tenant);
+  class DramView;
   [[nodiscard]] TenantId tenant_of(const IndexEntry& entry) const {
     return spaces_->tenant_of(SpaceId{entry.space});
   }
   void account(const IndexEntry& entry, Tier tier, bool add);
+  void touch_dram(Slot slot);
+  void touch_flash(Slot slot);
+  [[nodiscard]] policy::BlockFacts policy_facts(Slot slot, std::uint32_t number) const;
+  // An ancestor is gone: no lookup reaches it.
+  [[nodiscard]] bool orphaned(Slot slot) const;
+  [[nodiscard]] bool may_leave_dram(DramBlock block) const;
+  // Next victims, in the order they are tried; kNoDramBlock: none of that kind.
+  [[nodiscard]] DramBlock next_orphan();
+  [[nodiscard]] DramBlock dram_victim_of(TenantId tenant);
+  [[nodiscard]] DramBlock dram_victim();
+  [[nodiscard]] bool evict(DramBlock block);
 
   Spaces* spaces_;
   std::shared_ptr<DramTier> dram_;
   bool staging_;
+  std::unique_ptr<policy::Policy> dram_policy_;
+  std::unique_ptr<policy::Policy> flash_policy_;
   Index index_;
-  LruList dram_order_;
   std::array<TierUse, kTierCount> use_{};
+  // Where the rounds over all blocks go on: for orphans (while there may be some), for a tenant.
+  DramBlock orphan_cursor_ = 0;
+  std::uint64_t orphan_steps_left_ = 0;
+  DramBlock dram_cursor_ = 0;
+  Slot flash_cursor_ = 0;
 };
 
 }  // namespace forebay::store

@@ -64,6 +64,14 @@ Status check_options(const StoreOptions& options) {
   return {};
 }
 
+Result<std::unique_ptr<policy::Policy>> policy_for(std::string_view name,
+                                                   std::uint64_t tier_bytes) {
+  const policy::PolicyOptions options{.capacity_blocks = tier_bytes / kBlockBytesTypical};
+  auto made = policy::make_policy(name, options);
+  if (made == nullptr) return fail(Errc::kInvalid, "no eviction policy of that name");
+  return made;
+}
+
 }  // namespace
 
 StoreState::StoreState(io::Loop* loop_of_core, StoreOptions open_options)
@@ -79,9 +87,17 @@ Result<SharedState> make_state(io::Loop* loop, StoreOptions options) {
   const StoreOptions& wanted = state->options;
   const bool staging = wanted.dram_bytes == 0;
   FOREBAY_TRY(dram, DramTier::make(staging ? wanted.write_back_bytes_max : wanted.dram_bytes));
-  state->residency = std::make_unique<Residency>(&state->spaces, std::move(dram), staging);
   const std::uint64_t flash_bytes =
       wanted.flash == nullptr ? 0 : wanted.flash->geometry().size_bytes;
+  ResidencyParts parts;
+  parts.spaces = &state->spaces;
+  parts.dram = std::move(dram);
+  parts.staging = staging;
+  FOREBAY_TRY(dram_policy, policy_for(wanted.policy, wanted.dram_bytes));
+  FOREBAY_TRY(flash_policy, policy_for(wanted.policy, flash_bytes));
+  parts.dram_policy = std::move(dram_policy);
+  parts.flash_policy = std::move(flash_policy);
+  state->residency = std::make_unique<Residency>(std::move(parts));
   const std::uint64_t blocks_expected = (flash_bytes + wanted.dram_bytes) / kBlockBytesTypical;
   FOREBAY_TRY(admission, make_admission(wanted.admission, blocks_expected));
   state->admission = std::move(admission);
@@ -101,6 +117,9 @@ Task<Result<std::unique_ptr<Store>>> Store::open(io::Loop* loop, StoreOptions op
     FOREBAY_CO_TRY(flash,
                    co_await FlashTier::open(device, state.get(), state->options.flash_options));
     state->flash = std::move(flash);
+    for (const auto& record : std::exchange(state->replaced_records, {})) {
+      forget_behind(*state, record.id, record.page, record.data_bytes, false);
+    }
   }
   co_return make_store(std::move(state));
 }

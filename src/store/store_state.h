@@ -14,6 +14,7 @@
 #include "store/signal.h"
 #include "store/spaces.h"
 #include "store/store.h"
+#include "store/touch_log.h"
 #include "store/write_back.h"
 
 namespace forebay::store {
@@ -46,13 +47,25 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
   std::unique_ptr<Admission> admission;
   CostModel cost;
   WriteBack write_back;
+  TouchLog touches;
   StoreCounters counters;
-  bool closed = false;               // no new work
-  bool flash_gone = false;           // the device vanished; a probe may find it back
+  bool closed = false;         // no new work
+  bool flash_gone = false;     // the device vanished; a probe may find it back
+  Nanos flash_writes_from{0};  // after a refused write: not tried again before this
+  // Found at open and replaced by newer ones: given back once open ended.
+  struct Record {
+    BlockId id;
+    FlashPage page;
+    std::uint32_t data_bytes;
+  };
+  std::vector<Record> replaced_records;
   std::unique_ptr<FlashTier> flash;  // last: goes first, while its owner is whole
 
   [[nodiscard]] Nanos now() const { return loop->now(); }
   [[nodiscard]] Index& index() { return residency->index(); }
+  [[nodiscard]] bool flash_takes_writes() const {
+    return flash != nullptr && !closed && now() >= flash_writes_from;
+  }
 
   // FlashOwner.
   void on_recovered(const RecordFacts& facts, FlashPage page) override;
@@ -91,6 +104,8 @@ void touch_chain(StoreState& state, std::span<const BlockId> chain);
 
 // Records of the wrong content or identity: out of the index, durably forgotten, counted, logged.
 void quarantine(StoreState& state, Slot slot, const BlockId& id);
+// Evicts a block's copy on flash.
+void give_up_flash(StoreState& state, Slot slot);
 // Forgets a record on flash in the background.
 void forget_behind(StoreState& state, const BlockId& id, FlashPage page, std::uint32_t data_bytes,
                    bool durable);

@@ -11,6 +11,17 @@ namespace {
 // A device that has not written a batch by then is not going to: the blocks stay in DRAM only.
 constexpr Nanos kWriteDeadline = std::chrono::seconds(30);
 
+// A tier that takes no writes is not offered the same again and again.
+constexpr Nanos kRefusedWait = std::chrono::seconds(1);
+
+void note_refusal(StoreState& state, Errc code) {
+  if (code != Errc::kReadOnly && code != Errc::kNoSpace && code != Errc::kGone) return;
+  if (state.flash_takes_writes()) {
+    log_warn("store: the flash tier takes no writes ({}); reads go on", to_string(code));
+  }
+  state.flash_writes_from = state.now() + kRefusedWait;
+}
+
 // Keeps a DRAM block in place for as long as the device may read it.
 struct PinnedBlock {
   std::shared_ptr<DramTier> tier;
@@ -108,6 +119,8 @@ void WriteBack::settle(StoreState& state, DramBlock block, const FlashAppend& ou
   if (wanted) wanted = (state.index().link(slot).flags & IndexLink::kUnwanted) == 0;
   if (!outcome.status) {
     state.write_back.failure_ = outcome.status;
+    note_refusal(state, outcome.status.error().code);
+    if (wanted && !state.index().entry(slot).on_flash()) residency.unlist_flash(slot);
   } else if (wanted && !state.index().entry(slot).on_flash()) {
     residency.show_flash(slot, outcome.page);
   } else {

@@ -41,6 +41,7 @@ struct DramHeader {
   DramState state = DramState::kFree;
   bool dropped = false;     // goes when unpinned
   bool write_back = false;  // waits for flash: must not be evicted
+  bool listed = false;      // stands in the DRAM policy
   bool prefetched = false;  // loaded ahead of need and not asked for yet
 };
 
