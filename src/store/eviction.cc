@@ -16,6 +16,8 @@ constexpr std::uint64_t kOrphanStepsMax = 256;
 constexpr unsigned kTenantSample = 16;
 // Makes a block with children worth more than a leaf that is touched as often.
 constexpr double kParentFactor = 2;
+// A block must be worth this much more than the one it would push out: a copy costs something too.
+constexpr double kPromotionFactor = 1.25;
 
 }  // namespace
 
@@ -113,6 +115,19 @@ Slot Residency::flash_victim_of(TenantId tenant) {
     }
   }
   return best;
+}
+
+bool Residency::deserves_dram(Slot slot) {
+  const IndexEntry& entry = index_.entry(slot);
+  const std::uint64_t bytes = DramTier::footprint_bytes(entry.data_bytes);
+  if (!spaces_->fits(tenant_of(entry), Tier::kDram, bytes)) return false;
+  if (dram_->used_bytes() + bytes <= dram_->capacity_bytes()) return true;
+  const policy::Slot victim = dram_policy_->victim(DramView(*this));
+  if (victim == policy::kNone) return false;
+  // Only what flash has too may make way: its copy there stays, and both are in one policy.
+  const Slot other = dram_->header(victim).slot;
+  return index_.entry(other).on_flash() &&
+         flash_worth(slot) > kPromotionFactor * flash_worth(other);
 }
 
 bool Residency::evict(DramBlock block) {

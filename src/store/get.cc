@@ -13,6 +13,9 @@ constexpr std::uint64_t kCopyBytesMax = 4ULL << 20;
 // what one delivered can be used while the others run.
 constexpr std::uint64_t kGroupBytes = 4ULL << 20;
 
+// Blocks found on their way from flash to DRAM are waited for and looked up again this often.
+constexpr unsigned kRoundsMax = 3;
+
 MissReason reason_of(Errc code) {
   switch (code) {
     case Errc::kTimedOut:
@@ -52,10 +55,11 @@ struct FlashGroup {
   Task<void> task;
 };
 
-// One call's work, sorted by where the blocks are.
+// One round of a call's work, sorted by where the blocks are.
 struct GetPlan {
   std::vector<DramCopy> copies;
   std::vector<FlashGroup> groups;
+  std::vector<std::size_t> late;  // on their way to DRAM already: worth waiting for
 };
 
 void add_read(GetPlan& plan, std::size_t at, const GetItem& item, const IndexEntry& entry) {
@@ -73,29 +77,27 @@ void add_read(GetPlan& plan, std::size_t at, const GetItem& item, const IndexEnt
   group.bytes += entry.data_bytes;
 }
 
-GetPlan plan_get(StoreState& state, std::span<GetItem> items) {
-  GetPlan plan;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    GetItem& item = items[i];
-    item.miss = MissReason::kAbsent;
-    item.tier = Tier::kNone;
-    state.admission->see(item.id);
-    const Slot slot = state.index().find(item.id);
-    if (slot == kNoSlot || !state.index().entry(slot).present()) continue;
-    const IndexEntry& entry = state.index().entry(slot);
-    if (entry.data_bytes != pieces_bytes(item.buffer.pieces)) {
-      item.miss = MissReason::kLength;
-    } else if (entry.in_dram()) {
-      // The index knows 16 bytes of the name, the block all 32.
-      if (state.residency->dram()->header(entry.dram_block).id != item.id) continue;
-      plan.copies.push_back({i, DramTier::Pin(state.residency->dram(), entry.dram_block)});
-    } else if (state.flash_gone) {
-      item.miss = MissReason::kDevice;
-    } else {
-      add_read(plan, i, item, entry);
+void plan_item(StoreState& state, GetPlan& plan, std::size_t at, GetItem& item) {
+  const Slot slot = state.index().find(item.id);
+  if (slot == kNoSlot || !state.index().entry(slot).present()) return;
+  const IndexEntry& entry = state.index().entry(slot);
+  if (entry.data_bytes != pieces_bytes(item.buffer.pieces)) {
+    item.miss = MissReason::kLength;
+  } else if (entry.in_dram()) {
+    // The index knows 16 bytes of the name, the block all 32.
+    if (state.residency->dram()->header(entry.dram_block).id != item.id) return;
+    if (state.residency->take_ahead(entry.dram_block)) {
+      ++state.counters.prefetch_hit_blocks;
+      state.prefetcher.changed().notify_all();
     }
+    plan.copies.push_back({at, DramTier::Pin(state.residency->dram(), entry.dram_block)});
+  } else if (state.flash_gone) {
+    item.miss = MissReason::kDevice;
+  } else if ((state.index().link(slot).flags & IndexLink::kLoading) != 0) {
+    plan.late.push_back(at);
+  } else {
+    add_read(plan, at, item, entry);
   }
-  return plan;
 }
 
 Task<void> read_group(SharedState state, FlashGroup* group, FlashCall call) {
@@ -106,6 +108,7 @@ Task<void> read_group(SharedState state, FlashGroup* group, FlashCall call) {
     counts = counts && (read.status || read.status.error().code == Errc::kTimedOut);
   }
   state->cost.end_flash(group->ticket, state->now(), counts);
+  state->note_latency(Tier::kFlash, state->now() - group->ticket.start);
 }
 
 void deliver(StoreState& state, GetItem& item, Tier tier, GetSummary& summary) {
@@ -142,6 +145,35 @@ void copy_from_dram(StoreState& state, GetItem& item, DramCopy& copy, GetSummary
   deliver(state, item, Tier::kDram, summary);
 }
 
+// A copy for DRAM of what was just read, while later groups are still on their way.
+void promote_now(StoreState& state, const GetItem& item) {
+  const Slot slot = state.index().find(item.id);
+  if (slot == kNoSlot) return;
+  const IndexEntry entry = state.index().entry(slot);
+  if (!entry.on_flash() || entry.in_dram() || !state.residency->deserves_dram(slot)) return;
+  const auto block = state.residency->make_room(SpaceId{entry.space}, entry.data_bytes);
+  if (!block) return;
+  // Making room may have taken the entry's last child with it, never the entry: it is on flash.
+  state.residency->dram()->header(*block).id = item.id;
+  gather(item.buffer.pieces, state.residency->dram()->bytes(*block));
+  state.residency->show_dram(slot, *block);
+  ++state.counters.promoted_blocks;
+}
+
+// The last group has nobody to hide behind: its worthy blocks are read again off the demand path.
+void promote_behind(StoreState& state, std::span<const GetItem> items, const FlashGroup& group) {
+  if (state.cost.flash_in_flight_bytes() > 0) return;
+  std::vector<BlockId> ids;
+  for (const std::size_t at : group.items) {
+    const Slot slot =
+        items[at].miss == MissReason::kNone ? state.index().find(items[at].id) : kNoSlot;
+    if (slot != kNoSlot && state.residency->deserves_dram(slot)) ids.push_back(items[at].id);
+  }
+  if (ids.empty()) return;
+  const Slot any = state.index().find(ids.front());
+  state.prefetcher.promote(state, std::move(ids), SpaceId{state.index().entry(any).space});
+}
+
 void note_outcome(StoreState& state, std::span<const GetItem> items, const GetSummary& summary) {
   for (const GetItem& item : items) {
     ++state.counters.misses[static_cast<std::size_t>(item.miss)];
@@ -153,49 +185,105 @@ void note_outcome(StoreState& state, std::span<const GetItem> items, const GetSu
   state.touches.used(state, first, tip, static_cast<std::uint32_t>(summary.leading_blocks));
 }
 
+// Copies from DRAM while the device works on the groups that were started.
+Task<void> run_copies(SharedState state, std::span<GetItem> items, GetPlan* plan,
+                      CancelSource* cancel, GetSummary* summary) {
+  const Nanos start = state->now();
+  std::uint64_t copied_bytes = 0;
+  std::uint64_t since_yield_bytes = 0;
+  for (DramCopy& copy : plan->copies) {
+    GetItem& item = items[copy.item];
+    if (cancel != nullptr && cancel->cancelled()) {
+      item.miss = MissReason::kCancelled;
+      continue;
+    }
+    copy_from_dram(*state, item, copy, *summary);
+    const std::uint64_t bytes = pieces_bytes(item.buffer.pieces);
+    copied_bytes += bytes;
+    since_yield_bytes += bytes;
+    if (since_yield_bytes < kCopyBytesMax) continue;
+    since_yield_bytes = 0;
+    co_await state->loop->yield();
+  }
+  if (copied_bytes == 0) co_return;
+  const Nanos took = state->now() - start;
+  state->cost.observe_dram(copied_bytes, took);
+  state->note_latency(Tier::kDram, took);
+}
+
+Task<void> run_groups(SharedState state, std::span<GetItem> items, GetPlan* plan,
+                      GetSummary* summary) {
+  const bool promotes = !state->residency->staging();
+  for (std::size_t at = 0; at < plan->groups.size(); ++at) {
+    FlashGroup& group = plan->groups[at];
+    co_await group.task;
+    const bool is_last = at + 1 == plan->groups.size();
+    for (std::size_t i = 0; i < group.reads.size(); ++i) {
+      GetItem& item = items[group.items[i]];
+      settle_read(*state, item, group.reads[i], *summary);
+      const bool good = item.miss == MissReason::kNone;
+      if (promotes && !is_last && good && !plan->groups[at + 1].task.done()) {
+        promote_now(*state, item);
+      }
+    }
+    if (promotes && is_last) promote_behind(*state, items, group);
+  }
+}
+
+// Until none of the late blocks is on its way any more; what is still missing then is planned anew.
+Task<void> wait_for_late(SharedState state, std::span<GetItem> items, GetPlan* plan,
+                         CallOptions call) {
+  state->counters.prefetch_late_blocks += plan->late.size();
+  const auto on_its_way = [&](std::size_t at) {
+    const Slot slot = state->index().find(items[at].id);
+    return slot != kNoSlot && (state->index().link(slot).flags & IndexLink::kLoading) != 0;
+  };
+  while (std::ranges::any_of(plan->late, on_its_way) && state->now() < call.deadline &&
+         !(call.cancel != nullptr && call.cancel->cancelled())) {
+    co_await state->prefetcher.changed().wait(call.deadline, call.cancel);
+  }
+}
+
 }  // namespace
 
 Task<GetSummary> get_blocks(SharedState state, std::span<GetItem> items, CallOptions call) {
   GetSummary summary;
-  GetPlan plan = plan_get(*state, items);
-  const Nanos start = state->now();
-
-  // Flash first: the device works while the core copies.
   FlashCall flash_call;
   flash_call.cancel = call.cancel;
   flash_call.io = {.op_class = call.op_class,
-                   .tenant = state->spaces.tenant_of(call.space),
+                   .tenant = state->tenant_of(call.space),
                    .deadline = call.deadline,
                    .op_id = call.op_id};
-  for (FlashGroup& group : plan.groups) {
-    group.task = read_group(state, &group, flash_call);
-    group.task.start();
+  GetPlan plan;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    items[i].miss = MissReason::kAbsent;
+    items[i].tier = Tier::kNone;
+    state->admission->see(items[i].id);
+    plan_item(*state, plan, i, items[i]);
   }
-
-  std::uint64_t copied_bytes = 0;
-  for (DramCopy& copy : plan.copies) {
-    GetItem& item = items[copy.item];
-    if (call.cancel != nullptr && call.cancel->cancelled()) {
-      item.miss = MissReason::kCancelled;
-      continue;
+  for (unsigned round = 0; round < kRoundsMax; ++round) {
+    const Nanos start = state->now();
+    // Flash first: the device works while the core copies.
+    for (FlashGroup& group : plan.groups) {
+      group.task = read_group(state, &group, flash_call);
+      group.task.start();
     }
-    copy_from_dram(*state, item, copy, summary);
-    copied_bytes += pieces_bytes(item.buffer.pieces);
-    if (copied_bytes >= kCopyBytesMax) {
-      copied_bytes = 0;
-      co_await state->loop->yield();
+    co_await run_copies(state, items, &plan, call.cancel, &summary);
+    co_await run_groups(state, items, &plan, &summary);
+    if (!plan.late.empty()) co_await wait_for_late(state, items, &plan, call);
+    if (!plan.groups.empty() || !plan.late.empty()) summary.device_wait += state->now() - start;
+    GetPlan rest;
+    for (const std::size_t at : plan.late) {
+      items[at].miss = MissReason::kBusy;
+      if (state->now() >= call.deadline) items[at].miss = MissReason::kTimedOut;
+      if (call.cancel != nullptr && call.cancel->cancelled()) {
+        items[at].miss = MissReason::kCancelled;
+      }
+      if (items[at].miss == MissReason::kBusy) plan_item(*state, rest, at, items[at]);
     }
+    plan = std::move(rest);
+    if (plan.copies.empty() && plan.groups.empty() && plan.late.empty()) break;
   }
-  if (copied_bytes > 0) state->cost.observe_dram(copied_bytes, state->now() - start);
-
-  for (FlashGroup& group : plan.groups) {
-    co_await group.task;
-    for (std::size_t i = 0; i < group.reads.size(); ++i) {
-      settle_read(*state, items[group.items[i]], group.reads[i], summary);
-    }
-  }
-  if (!plan.groups.empty()) summary.device_wait = state->now() - start;
-
   while (summary.leading_blocks < items.size() &&
          items[summary.leading_blocks].miss == MissReason::kNone) {
     ++summary.leading_blocks;

@@ -62,6 +62,7 @@ struct IndexLink {
   static constexpr std::uint8_t kUnwanted = 2;           // removed while on its way to flash
   static constexpr std::uint8_t kListed = 4;             // stands in the flash policy
   static constexpr std::uint8_t kMoreExpected = 8;       // a put of what follows it is due
+  static constexpr std::uint8_t kLoading = 16;           // on its way from flash to DRAM
   Slot parent = kNoSlot;
   std::uint16_t child_count = 0;  // entries that name this one as parent
   std::uint8_t flags = 0;         // kHeld, and the store's own

@@ -22,6 +22,12 @@ LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain) {
       result.present_blocks - dram_blocks;
   result.load_estimate = Nanos(static_cast<std::int64_t>(scan.load_ns()));
   result.recompute_estimate = Nanos(static_cast<std::int64_t>(scan.recompute_ns()));
+  // Flash is there and stands back, or is gone: is it still so?
+  const std::size_t first_left = flash_gone ? result.present_blocks : result.worth_blocks;
+  const bool stands_back = result.worth_blocks < result.present_blocks || flash_gone;
+  if (stands_back && state.flash != nullptr && first_left < chain.size()) {
+    probe_flash(state, chain.subspan(first_left));
+  }
   // What is not loaded will be computed, and then put.
   if (tip != kNoSlot && result.worth_blocks < chain.size()) {
     state.index().link(tip).flags |= IndexLink::kMoreExpected;

@@ -25,6 +25,7 @@ Task<Result<FlashTier::VerifyResult>> verify_store(SharedState state, CancelSour
 
 Task<Status> close_store(SharedState state) {
   state->closed = true;
+  state->prefetcher.changed().notify_all();
   const Status flushed = co_await flush_store(state);
   if (state->flash == nullptr) co_return flushed;
   const Status closed = co_await state->flash->close();
@@ -66,7 +67,7 @@ StoreStats collect_stats(const StoreState& state) {
   stats.quarantined_blocks = counters.quarantined_blocks;
   stats.prefetch_hit_blocks = counters.prefetch_hit_blocks;
   stats.prefetch_late_blocks = counters.prefetch_late_blocks;
-  stats.prefetch_wasted_blocks = counters.prefetch_wasted_blocks;
+  stats.prefetch_wasted_blocks = residency.ahead_wasted_blocks();
   stats.promoted_blocks = counters.promoted_blocks;
   stats.index_bytes = residency.memory_bytes() + state.admission->memory_bytes();
   return stats;

@@ -81,6 +81,7 @@ void Residency::drop_dram(Slot slot) {
   const DramBlock block = entry.dram_block;
   DramHeader& header = dram_->header(block);
   if (header.listed) dram_policy_->on_remove(block, entry.id.low);
+  if (take_ahead(block)) ++ahead_wasted_blocks_;
   header.listed = false;
   header.slot = kNoSlot;
   account(entry, Tier::kDram, false);
@@ -117,6 +118,20 @@ void Residency::unlist_flash(Slot slot) {
   if ((link.flags & IndexLink::kListed) == 0) return;
   link.flags &= static_cast<std::uint8_t>(~IndexLink::kListed);
   flash_policy_->on_remove(slot, index_.entry(slot).id.low);
+}
+
+void Residency::mark_ahead(DramBlock block) {
+  DramHeader& header = dram_->header(block);
+  header.prefetched = true;
+  ahead_bytes_ += header.data_bytes;
+}
+
+bool Residency::take_ahead(DramBlock block) {
+  DramHeader& header = dram_->header(block);
+  if (!header.prefetched) return false;
+  header.prefetched = false;
+  ahead_bytes_ -= header.data_bytes;
+  return true;
 }
 
 policy::BlockFacts Residency::policy_facts(Slot slot, std::uint32_t number) const {

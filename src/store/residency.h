@@ -70,9 +70,20 @@ class Residency {
   // It was listed for flash and will not get there.
   void unlist_flash(Slot slot);
 
+  // Loaded ahead of need and not asked for yet: held in DRAM, counted in ahead_bytes().
+  void mark_ahead(DramBlock block);
+  // It was asked for: true the first time.
+  bool take_ahead(DramBlock block);
+  [[nodiscard]] std::uint64_t ahead_bytes() const { return ahead_bytes_; }
+  [[nodiscard]] std::uint64_t ahead_wasted_blocks() const { return ahead_wasted_blocks_; }
+
   // One request used these blocks, given from the deepest to the first, so that a chain goes leaf
   // first. Lists those that are new.
   void touch_chain(const policy::RequestContext& context, std::span<const Slot> deepest_first);
+  // Makes a block that came to DRAM without a request a candidate for eviction.
+  void list_dram(Slot slot) { touch_dram(slot); }
+  // Would this block, on flash now, serve better in DRAM than what would have to go?
+  [[nodiscard]] bool deserves_dram(Slot slot);
   // Of the tenant's blocks on flash, one of little worth, a leaf where one is near; kNoSlot: none.
   [[nodiscard]] Slot flash_victim_of(TenantId tenant);
   // What keeping it on flash is worth: nothing without its ancestors.
@@ -117,6 +128,8 @@ class Residency {
   std::unique_ptr<policy::Policy> flash_policy_;
   Index index_;
   std::array<TierUse, kTierCount> use_{};
+  std::uint64_t ahead_bytes_ = 0;
+  std::uint64_t ahead_wasted_blocks_ = 0;
   // Where the rounds over all blocks go on: for orphans (while there may be some), for a tenant.
   DramBlock orphan_cursor_ = 0;
   std::uint64_t orphan_steps_left_ = 0;

@@ -17,7 +17,10 @@ class TieredStore final : public Store {
  public:
   explicit TieredStore(SharedState state) : state_(std::move(state)) {}
   // Work in flight holds the state; it finds the store closed and starts nothing more.
-  ~TieredStore() override { state_->closed = true; }
+  ~TieredStore() override {
+    state_->closed = true;
+    state_->prefetcher.changed().notify_all();
+  }
 
   Result<SpaceId> register_space(const KeySpace& space) override {
     return state_->spaces.register_space(space.tenant, space.layout_fingerprint);
@@ -38,7 +41,9 @@ class TieredStore final : public Store {
     return put_blocks(state_, items, call);
   }
   void touch(std::span<const BlockId> chain, SpaceId) override { touch_chain(*state_, chain); }
-  void prefetch(std::span<const BlockId>, CallOptions) override {}
+  void prefetch(std::span<const BlockId> chain, CallOptions call) override {
+    state_->prefetcher.start(*state_, chain, call);
+  }
   Task<Status> remove(std::span<const BlockId> ids, CallOptions call) override {
     return remove_blocks(state_, ids, call);
   }
@@ -79,7 +84,8 @@ StoreState::StoreState(io::Loop* loop_of_core, StoreOptions open_options)
       options(std::move(open_options)),
       spaces(options.quotas),
       cost(options.prefill_ns_per_token),
-      write_back(*loop_of_core, options.write_back_bytes_max) {}
+      write_back(*loop_of_core, options.write_back_bytes_max),
+      prefetcher(*loop_of_core, options.prefetch_bytes_max) {}
 
 Result<SharedState> make_state(io::Loop* loop, StoreOptions options) {
   FOREBAY_TRY_STATUS(check_options(options));

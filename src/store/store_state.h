@@ -10,6 +10,7 @@
 
 #include "store/admission.h"
 #include "store/cost_model.h"
+#include "store/prefetch.h"
 #include "store/residency.h"
 #include "store/signal.h"
 #include "store/spaces.h"
@@ -33,7 +34,6 @@ struct StoreCounters {
   std::uint64_t quarantined_blocks = 0;
   std::uint64_t prefetch_hit_blocks = 0;
   std::uint64_t prefetch_late_blocks = 0;
-  std::uint64_t prefetch_wasted_blocks = 0;
   std::uint64_t promoted_blocks = 0;
 };
 
@@ -48,6 +48,7 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
   CostModel cost;
   WriteBack write_back;
   TouchLog touches;
+  Prefetcher prefetcher;
   StoreCounters counters;
   bool closed = false;         // no new work
   bool flash_gone = false;     // the device vanished; a probe may find it back
@@ -65,6 +66,15 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
   [[nodiscard]] Index& index() { return residency->index(); }
   [[nodiscard]] bool flash_takes_writes() const {
     return flash != nullptr && !closed && now() >= flash_writes_from;
+  }
+
+  [[nodiscard]] TenantId tenant_of(SpaceId space) const {
+    return spaces.known(space) ? spaces.tenant_of(space) : 0;
+  }
+  void note_latency(Tier tier, Nanos took) {
+    if (!options.telemetry) return;
+    counters.read_latency_ns[static_cast<std::size_t>(tier)].record(
+        static_cast<std::uint64_t>(took.count()));
   }
 
   // FlashOwner.
@@ -94,6 +104,8 @@ using SharedState = std::shared_ptr<StoreState>;
                                          CallOptions call);
 
 [[nodiscard]] LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain);
+// Reads the first blocks of `chain`, on flash, to see how fast the tier is now (probe.cc).
+void probe_flash(StoreState& state, std::span<const BlockId> chain);
 void touch_chain(StoreState& state, std::span<const BlockId> chain);
 [[nodiscard]] Task<Status> flush_store(SharedState state);
 [[nodiscard]] Task<Result<FlashTier::VerifyResult>> verify_store(SharedState state,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/log.h"
+#include "store/pinned_block.h"
 #include "store/store_state.h"
 
 namespace forebay::store {
@@ -22,22 +23,6 @@ void note_refusal(StoreState& state, Errc code) {
   state.flash_writes_from = state.now() + kRefusedWait;
 }
 
-// Keeps a DRAM block in place for as long as the device may read it.
-struct PinnedBlock {
-  std::shared_ptr<DramTier> tier;
-  DramTier::Pin pin;
-  iovec piece{};
-};
-
-std::shared_ptr<PinnedBlock> pin_block(const std::shared_ptr<DramTier>& tier, DramBlock block) {
-  auto pinned = std::make_shared<PinnedBlock>();
-  pinned->tier = tier;
-  pinned->pin = DramTier::Pin(tier.get(), block);
-  const std::span<std::byte> bytes = tier->bytes(block);
-  pinned->piece = {bytes.data(), bytes.size()};
-  return pinned;
-}
-
 FlashAppend append_of(const StoreState& state, DramBlock block) {
   const DramHeader& header = state.residency->dram()->header(block);
   const KeySpace& space = state.spaces.space(SpaceId{header.space});
@@ -50,8 +35,7 @@ FlashAppend append_of(const StoreState& state, DramBlock block) {
   append.facts.data_bytes = header.data_bytes;
   append.facts.token_count = header.token_count;
   append.facts.chain_depth = header.chain_depth;
-  const auto pinned = pin_block(state.residency->shared_dram(), block);
-  append.data = {.pieces = std::span(&pinned->piece, 1), .owner = pinned};
+  append.data = lend_block(state.residency->shared_dram(), block);
   return append;
 }
 
