@@ -36,9 +36,12 @@ std::size_t Loop::spawned_count() const {
       std::ranges::count_if(spawned_, [](const auto& s) { return !s->task.done(); }));
 }
 
-void Loop::turn() {
+void Loop::run_due() {
   run_posted();
   fire_due_timers();
+}
+
+void Loop::poll() {
   std::erase_if(spawned_, [](const auto& s) { return s->task.done(); });
   Nanos wait = kIdleWaitMax;
   if (!heap_.empty()) wait = std::clamp(heap_.front()->at_ - now(), Nanos{0}, kIdleWaitMax);

@@ -39,11 +39,18 @@ class Loop {
   template <class T>
   T run(Task<T> task) {
     task.start();
-    while (!task.done()) turn();
+    while (!task.done()) {
+      run_due();
+      // What ran may have ended the task: then there is nothing to wait for.
+      if (!task.done()) poll();
+    }
     return task.take();
   }
   // One round: timers that are due, messages, completions. Waits when there is nothing to do.
-  void turn();
+  void turn() {
+    run_due();
+    poll();
+  }
 
   // From any thread: runs `work` on this core soon, in the order of the posts.
   void post(std::function<void()> work);
@@ -85,6 +92,8 @@ class Loop {
   [[nodiscard]] Sleep yield() { return {*this, now()}; }
 
  private:
+  void run_due();  // timers and messages
+  void poll();     // completions; waits until the next timer at most
   void heap_remove(std::size_t index);
   void heap_sift(std::size_t index);
   void fire_due_timers();
