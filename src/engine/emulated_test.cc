@@ -5,7 +5,7 @@
 
 #include "engine/backend_none.h"
 #include "engine/fake_backend.h"
-#include "engine/virtual_engine.h"
+#include "io/sim.h"
 
 namespace forebay::engine {
 namespace {
@@ -41,7 +41,7 @@ Request request_at(std::int64_t arrival_ms, std::uint32_t input, std::uint32_t o
 }
 
 struct Bench {
-  VirtualEngine engine;
+  io::SimEngine engine{{}};
   io::Loop loop{engine};
   FakeBackend fake{&loop};
   BackendNone none;
@@ -382,7 +382,7 @@ TEST(Emulated, ACancelledRunKeepsWhatEndedAndMarksTheRest) {
   }
   CancelSource cancel;
   io::Loop::Timer timer;
-  bench.loop.arm(timer, milliseconds(625), [&] { cancel.cancel(); });
+  bench.loop.arm(timer, bench.loop.now() + milliseconds(625), [&] { cancel.cancel(); });
   const EngineResult result = bench.run(bench.fake, &cancel);
   EXPECT_TRUE(bench.fake.interrupted);
   ASSERT_EQ(result.records.size(), 7U);  // those that had started
