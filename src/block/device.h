@@ -2,7 +2,8 @@
 //
 // A local file, a raw disk, a stripe over several, a throttled, faulty or simulated one: all the
 // same to the store. A device is a decorator or a leaf; submit() never blocks and never fails on
-// the spot: every outcome, refusal included, arrives through on_done.
+// the spot: every outcome, refusal included, arrives through on_done,
+// which may run inside submit().
 //
 // Ownership: the caller owns the Request and the buffers until on_done ran. To abandon a request at
 // a deadline, keep both alive elsewhere (store/lent_buffer.h) and call cancel(). Threads: a device

@@ -155,6 +155,7 @@ void Stripe::on_piece_done(Request& request) {
     join->status = std::unexpected(request.done_bytes.error());
   }
   if (--join->waiting != 0) return;
+  const std::unique_ptr<Join> owner(join);
   Request& whole = *join->whole;
   whole.device_word = nullptr;
   if (join->status) {
@@ -162,7 +163,6 @@ void Stripe::on_piece_done(Request& request) {
   } else {
     whole.done_bytes = std::unexpected(join->status.error());
   }
-  delete join;
   whole.on_done(whole);
 }
 

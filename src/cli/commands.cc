@@ -12,9 +12,9 @@ namespace forebay::cli {
 namespace {
 
 // A new command is a file cmd_<name>.cc, a line in commands.h and a line here.
-constexpr std::array<const Command*, 2> kCommands{
-    &kVersionCommand,
-    &kHelpCommand,
+constexpr std::array kCommands{
+    &kStorePutCommand,   &kStoreGetCommand, &kStoreStatCommand, &kStoreVerifyCommand,
+    &kBenchStoreCommand, &kVersionCommand,  &kHelpCommand,
 };
 
 int unknown_command(const std::string& word) {

@@ -75,7 +75,7 @@ BlockTrace random_trace(std::uint64_t seed, std::size_t requests) {
 
 RC_GTEST_PROP(PrefixCache, NoPolicyPassesBeladyAndNoneLosesBlocks, (std::uint64_t seed)) {
   const auto trace = random_trace(seed, 120);
-  for (const std::uint64_t capacity : {1, 5, 20, 60}) {
+  for (const std::uint64_t capacity : {1U, 5U, 20U, 60U}) {
     const auto limit = simulate(trace, "belady", capacity)->hit_blocks;
     RC_ASSERT(limit <= simulate(trace, "infinite", 0)->hit_blocks);
     for (const auto policy : store::policy::policy_names()) {

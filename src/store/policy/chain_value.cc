@@ -3,7 +3,7 @@
 namespace forebay::store::policy {
 namespace {
 
-constexpr std::size_t kGhostsMin = GH;        // 2 MiB: history matters most to small caches
+constexpr std::size_t kGhostsMin = 1 << 19;   // 8 MiB: history matters most to small caches
 constexpr std::uint32_t kKnownBlocksMin = 2;  // one alone is most often a shared system prompt
 constexpr std::uint32_t kSurveyEvery = 256;   // requests
 constexpr std::size_t kSurveySampleMax = 1 << 16;

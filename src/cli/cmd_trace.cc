@@ -1,0 +1,251 @@
+// `forebay trace describe|convert|synthesise`: workloads in, out, and made from a seed.
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/trace_flags.h"
+#include "cli/trace_table.h"
+#include "engine/model.h"
+#include "workload/writer.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr auto kDescribeFlags =
+    joined(kTraceReadFlags,
+           std::array<Flag, 2>{{
+               {"--model", "NAME", "", "model whose KV bytes the working set is counted in"},
+               {"--kv-bytes-per-token", "SIZE", "", "the same as a number"},
+           }});
+constexpr auto kConvertFlags = joined(
+    kTraceReadFlags,
+    std::array<Flag, 8>{{
+        {"--output", "FILE", "", "where the trace goes (required)"},
+        {"--to", "FORMAT", "forebay", "trace format to write"},
+        {"--begin", "SECONDS", "", "drop what arrives before; arrivals then count from here"},
+        {"--end", "SECONDS", "", "drop what arrives then or later"},
+        {"--limit", "COUNT", "", "keep the first requests only"},
+        {"--speed-up", "FACTOR", "1", "arrivals and waits come so much faster"},
+        {"--reblock", "COUNT", "", "tokens per block id in the output"},
+        {"--scale-tokens", "N/M", "1", "lengths and blocks times a factor; ids stay"},
+    }});
+
+constexpr std::string_view kFormatsText =
+    "Formats are recognised by their content: mooncake, azure, weka (a JSON file a session, a "
+    "folder "
+    "or a tar of them), tracelab-csv, tracelab-jsonl, bailian, burstgpt and our own, forebay. "
+    "Files "
+    "may be packed with zstd. Malformed entries are reported with file and line, counted and "
+    "skipped.";
+
+// KV bytes a token by --model or --kv-bytes-per-token; 0: neither was given.
+std::uint64_t kv_bytes(const Invocation& call) {
+  const std::string name = call.text("--model");
+  if (name.empty()) return call.bytes("--kv-bytes-per-token");
+  const engine::ModelGeometry* model = engine::find_model(name);
+  if (model != nullptr) return engine::kv_bytes_per_token(*model);
+  std::vector<std::string_view> names;
+  for (const engine::ModelGeometry& known : engine::all_models()) names.push_back(known.name);
+  call.mistakes().add("--model", fmt::format("unknown model `{}`", name), suggest(name, names));
+  return 0;
+}
+
+// What was wrong with the input, on standard error; the exit code that it asks for.
+int report_entries(const Invocation& call, const Diagnostics& diagnostics, std::uint64_t skipped) {
+  std::fputs(diagnostics.text().c_str(), stderr);
+  return skipped > 0 && call.has("--strict") ? kExitFailed : kExitOk;
+}
+
+int broken(const std::string& path, const Error& error, const Diagnostics& diagnostics) {
+  std::fputs(diagnostics.text().c_str(), stderr);
+  fmt::print(stderr, "{}: {}\n", path, to_string(error));
+  return kExitFailed;
+}
+
+int run_describe(const Invocation& call) {
+  const std::string& path = call.arguments()[0];
+  const workload::ReadOptions options = read_options(call);
+  const std::uint64_t kv_bytes_per_token = kv_bytes(call);
+  if (const auto refused = call.refuse()) return *refused;
+  Diagnostics diagnostics;
+  auto reader = workload::open_trace(path, options, diagnostics);
+  if (!reader) {
+    std::fputs(diagnostics.text().c_str(), stderr);
+    return kExitUsage;
+  }
+  const auto trace = workload::describe(**reader, kv_bytes_per_token);
+  if (!trace) return broken(path, trace.error(), diagnostics);
+  const int code = report_entries(call, diagnostics, trace->skipped_count);
+  if (call.json()) {
+    fmt::print("{}\n", description_json(*trace));
+  } else {
+    fmt::print("{}", description_table(*trace));
+  }
+  return code;
+}
+
+// Where a trace goes, and what became of it.
+struct Output {
+  std::string path;
+  std::unique_ptr<workload::TraceWriter> writer;
+  std::uint64_t request_count = 0;
+  std::string why;  // set when a request could not be written
+
+  Status write(const workload::Request& request) {
+    FOREBAY_TRY_STATUS(writer->write(request, why));
+    ++request_count;
+    return {};
+  }
+};
+
+// The output may not be (or lie in) what is being read.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored);
+}
+
+std::optional<Output> create_output(const Invocation& call, const std::string& origin) {
+  Output output;
+  output.path = call.text("--output");
+  if (output.path.empty()) {
+    call.mistakes().add("--output", "is missing", "name the file to write");
+  } else if (!call.arguments().empty() && same_file(output.path, call.arguments()[0])) {
+    call.mistakes().add("--output", "is the file being read", "write to another one");
+  }
+  if (!call.mistakes().empty()) return std::nullopt;
+  auto writer =
+      workload::create_trace(output.path, call.text("--to"), {.origin = origin}, call.mistakes());
+  if (!writer) return std::nullopt;
+  output.writer = std::move(*writer);
+  return output;
+}
+
+// Closes the file, or takes back an unfinished one.
+int finish(const Invocation& call, Output& output, Status status, std::vector<std::string> notes) {
+  if (status) status = output.writer->close();
+  if (!status) {
+    const std::string reason = output.why.empty() ? to_string(status.error()) : output.why;
+    fmt::print(stderr, "{}: {}\n", output.path, reason);
+    output.writer.reset();
+    std::error_code ignored;
+    std::filesystem::remove(output.path, ignored);
+    return kExitFailed;
+  }
+  for (std::string& note : output.writer->notes()) notes.push_back(std::move(note));
+  if (call.json()) {
+    const nlohmann::ordered_json json = {{"output", output.path},
+                                         {"format", call.text("--to")},
+                                         {"request_count", output.request_count},
+                                         {"notes", notes}};
+    fmt::print("{}\n", json.dump());
+    return kExitOk;
+  }
+  fmt::print("{} requests written to {}\n", output.request_count, output.path);
+  for (const std::string& note : notes) fmt::print("note: {}\n", note);
+  return kExitOk;
+}
+
+Status change_and_write(workload::Request& request, const Changes& changes, Output& output) {
+  workload::speed_up(request, changes.speed_up);
+  auto status = workload::scale_tokens(request, changes.scale);
+  if (status && changes.reblock_tokens > 0) {
+    status = workload::reblock(request, changes.reblock_tokens);
+  }
+  if (!status) {
+    output.why = fmt::format("request {} has blocks of {} tokens: {}", request.index,
+                             request.block_tokens, to_string(status.error()));
+    return status;
+  }
+  return output.write(request);
+}
+
+// A slice needs the whole trace in order of arrival; everything else passes through.
+Status convert_slice(workload::TraceReader& reader, const Changes& changes, Output& output,
+                     std::vector<std::string>& notes) {
+  FOREBAY_TRY(trace, workload::read_all(reader));
+  workload::slice(trace, *changes.slice);
+  notes = trace.notes;
+  for (workload::Request& request : trace.requests) {
+    FOREBAY_TRY_STATUS(change_and_write(request, changes, output));
+  }
+  return {};
+}
+
+Status convert_stream(workload::TraceReader& reader, const Changes& changes, Output& output,
+                      std::vector<std::string>& notes) {
+  workload::Request request;
+  while (true) {
+    FOREBAY_TRY(more, reader.next(request));
+    if (!more) break;
+    FOREBAY_TRY_STATUS(change_and_write(request, changes, output));
+  }
+  notes = reader.notes();
+  return {};
+}
+
+int run_convert(const Invocation& call) {
+  const std::string& path = call.arguments()[0];
+  const workload::ReadOptions options = read_options(call);
+  const Changes wanted = changes(call);
+  if (const auto refused = call.refuse()) return *refused;
+  Diagnostics diagnostics;
+  auto reader = workload::open_trace(path, options, diagnostics);
+  if (!reader) {
+    std::fputs(diagnostics.text().c_str(), stderr);
+    return kExitUsage;
+  }
+  const std::string origin = fmt::format("converted from {}", (*reader)->format());
+  auto output = create_output(call, origin);
+  if (const auto refused = call.refuse()) return *refused;
+  std::vector<std::string> notes;
+  const Status status = wanted.slice ? convert_slice(**reader, wanted, *output, notes)
+                                     : convert_stream(**reader, wanted, *output, notes);
+  const int entries = report_entries(call, diagnostics, (*reader)->skipped_count());
+  const int written = finish(call, *output, status, std::move(notes));
+  return written == kExitOk ? entries : written;
+}
+
+int run_synthesise(const Invocation& call) {
+  const workload::GeneratorOptions options = generator_options(call);
+  if (const auto refused = call.refuse()) return *refused;
+  auto output = create_output(call, fmt::format("synthesised with seed {}", options.seed));
+  if (const auto refused = call.refuse()) return *refused;
+  const auto reader = workload::generate(options);
+  std::vector<std::string> notes;
+  const Status status = convert_stream(*reader, {}, *output, notes);
+  return finish(call, *output, status, std::move(notes));
+}
+
+}  // namespace
+
+const Command kTraceDescribeCommand{.name = "trace describe",
+                                    .arguments = "FILE",
+                                    .summary = "print the numbers of a trace that matter first",
+                                    .details = kFormatsText,
+                                    .flags = kDescribeFlags,
+                                    .arguments_min = 1,
+                                    .arguments_max = 1,
+                                    .run = run_describe};
+const Command kTraceConvertCommand{.name = "trace convert",
+                                   .arguments = "FILE",
+                                   .summary = "write a trace in another format, whole or a part",
+                                   .details = kFormatsText,
+                                   .flags = kConvertFlags,
+                                   .arguments_min = 1,
+                                   .arguments_max = 1,
+                                   .run = run_convert};
+const Command kTraceSynthesiseCommand{
+    .name = "trace synthesise",
+    .arguments = "",
+    .summary = "make a workload from a seed",
+    .details =
+        "Sessions begin by a Poisson, Gamma or on-off process; each has turns that wait for a "
+        "person or a tool, a system prompt chosen by Zipf, and a context that grows.",
+    .flags = kGenerateFlags,
+    .run = run_synthesise};
+
+}  // namespace forebay::cli
