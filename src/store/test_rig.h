@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/bytes.h"
 #include "core/rng.h"
 #include "io/loop.h"
 #include "store/pieces.h"
@@ -159,6 +160,9 @@ inline void fill_block(std::span<std::byte> bytes, std::uint64_t number) {
     bytes[i] = static_cast<std::byte>(mix64(number * 1000003 + i / 8) >> (i % 8 * 8));
   }
 }
+
+// Lets the loop and its virtual time go on.
+inline Task<void> sleep_a_little(io::Loop* loop) { co_await loop->sleep_for(Nanos(100'000)); }
 
 // A store over a FakeFlash in virtual time.
 class StoreRig {
