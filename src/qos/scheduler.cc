@@ -28,7 +28,9 @@ struct Scheduler::Tenant {
   TokenBucket bytes;
   TokenBucket operations;
   std::array<Flow, kOpClassCount> flows;
-  [[nodiscard]] bool ready(Nanos now) const { return bytes.ready(now) && operations.ready(now); }
+  [[nodiscard]] Nanos ready_at(Nanos now, std::uint64_t size) const {
+    return std::max(bytes.ready_at(now, size), operations.ready_at(now, 1));
+  }
 };
 
 Scheduler::Scheduler(SchedulerOptions options) : options_(options) {}
@@ -105,12 +107,14 @@ Item* Scheduler::take_from(std::size_t op_class, Nanos now) {
     if (queue.turn >= queue.active.size()) queue.turn = 0;
     Flow& flow = *queue.active[queue.turn];
     Item& head = *flow.items.front();
-    if (!flow.tenant->ready(now) || !depth_allows(op_class, head.bytes)) {
+    if (flow.tenant->ready_at(now, head.bytes) > now) {
       flow.deficit = 0;
       ++queue.turn;
       ++passed_over;
       continue;
     }
+    // A large item waits for its room here: were smaller ones let past, it might wait for ever.
+    if (!depth_allows(op_class, head.bytes)) return nullptr;
     passed_over = 0;
     if (flow.deficit < head.bytes && queue.active.size() > 1) {
       // Every full round gives each flow its quantum, so the loop ends.
@@ -146,8 +150,9 @@ void Scheduler::charge(Item& item, Nanos now) {
     if (other == index_of(item.op_class)) {
       queue.owed -= std::min(queue.owed, item.bytes);
     } else {
-      queue.owed +=
+      const auto share =
           static_cast<std::uint64_t>(options_.owed_share[other] * static_cast<double>(item.bytes));
+      queue.owed = std::min(queue.owed + share, kOwedBytesMax);
     }
   }
 }
@@ -174,8 +179,7 @@ std::optional<Nanos> Scheduler::retry_at(Nanos now) const {
   std::optional<Nanos> earliest;
   for (const ClassQueue& queue : classes_) {
     for (const Flow* flow : queue.active) {
-      const Nanos at =
-          std::max(flow->tenant->bytes.ready_at(now), flow->tenant->operations.ready_at(now));
+      const Nanos at = flow->tenant->ready_at(now, flow->items.front()->bytes);
       if (at > now && (!earliest || at < *earliest)) earliest = at;
     }
   }

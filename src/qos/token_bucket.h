@@ -1,9 +1,9 @@
 // A token bucket: a rate with a burst, in whole nanoseconds, without drift.
 //
-// Tokens are bytes or operations. A large item may take the bucket into debt (it starts when the
-// bucket is not in debt, and later items wait for the debt): so an item above the burst still runs,
-// and over any window the rate holds to within one item and one burst. Pure: time is passed in and
-// never goes back. Threads: one owner.
+// Tokens are bytes or operations. An item starts when the bucket holds its tokens; one above the
+// burst starts when the bucket is full, and takes it into debt that later items wait for. So
+// nothing is locked out, and over any window the rate holds to within one burst and one item. Pure:
+// time is passed in and never goes back. Threads: one owner.
 #pragma once
 
 #include <algorithm>
@@ -21,19 +21,19 @@ class TokenBucket {
 
   [[nodiscard]] bool unlimited() const { return rate_ == 0; }
 
-  // May an item start now?
-  [[nodiscard]] bool ready(Nanos now) const { return unlimited() || now >= ready_at_; }
-  // When the next item may start; not before `now`.
-  [[nodiscard]] Nanos ready_at(Nanos now) const {
-    return unlimited() ? now : std::max(now, ready_at_);
+  // When an item of `tokens` may start; not before `now`.
+  [[nodiscard]] Nanos ready_at(Nanos now, std::uint64_t tokens) const {
+    if (unlimited()) return now;
+    // At full_at_ the bucket is full; it held `missing` tokens less that long before.
+    const std::uint64_t missing = burst_ - std::min(tokens, burst_);
+    return std::max(now, full_at_ - span_of(missing));
   }
-  // Takes `tokens` for an item that starts now; ready() was true.
+  [[nodiscard]] bool ready(Nanos now, std::uint64_t tokens) const {
+    return ready_at(now, tokens) <= now;
+  }
+  // Takes the tokens of an item that starts now; ready() was true.
   void take(std::uint64_t tokens, Nanos now) {
-    if (unlimited()) return;
-    // "Full at": the instant at which the bucket would be full. Taking pushes it back; the bucket
-    // is in debt while it lies more than one burst ahead.
-    full_at_ = std::max(full_at_, now) + span_of(tokens);
-    ready_at_ = full_at_ - span_of(burst_);
+    if (!unlimited()) full_at_ = std::max(full_at_, now) + span_of(tokens);
   }
 
  private:
@@ -45,7 +45,6 @@ class TokenBucket {
   std::uint64_t rate_ = 0;
   std::uint64_t burst_ = 1;
   Nanos full_at_{0};
-  Nanos ready_at_{0};
 };
 
 }  // namespace forebay::qos

@@ -1,0 +1,311 @@
+// One promise for every device, leaf or decorator; and what each decorator adds.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "block/device_url.h"
+#include "block/faulty.h"
+#include "block/file.h"
+#include "block/memory.h"
+#include "block/scheduled.h"
+#include "block/stripe.h"
+#include "block/throttled.h"
+#include "core/bytes.h"
+#include "io/sim.h"
+
+namespace forebay::block {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+struct FreeDeleter {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<std::byte, FreeDeleter>;
+Memory pages(std::size_t count) {
+  auto* raw = static_cast<std::byte*>(std::aligned_alloc(kPage, count * kPage));
+  std::memset(raw, 0, count * kPage);
+  return Memory(raw);
+}
+
+// A simulated world: engine, loop, and devices made on it.
+struct World {
+  io::SimEngine engine{io::SimOptions{.seed = 3}};
+  io::Loop loop{engine};
+  std::vector<std::unique_ptr<Device>> kept;  // below a borrowed decorator
+
+  std::unique_ptr<Device> file(const std::string& path, std::uint64_t size = 8 * kMiB) {
+    auto made = open_file_device(loop, path, {.size_bytes = size, .write = true, .create = true});
+    EXPECT_TRUE(made.has_value());
+    return std::move(*made);
+  }
+};
+
+struct DeviceKind {
+  const char* name;
+  std::function<std::unique_ptr<Device>(World&)> make;
+};
+
+const std::vector<DeviceKind>& kinds() {
+  static const std::vector<DeviceKind> all{
+      {"memory", [](World& w) { return make_memory_device(w.loop, {.size_bytes = 8 * kMiB}); }},
+      {"file", [](World& w) { return w.file("a"); }},
+      {"stripe",
+       [](World& w) {
+         std::vector<std::unique_ptr<Device>> parts;
+         for (const char* path : {"a", "b", "c"}) parts.push_back(w.file(path));
+         return std::move(*make_stripe(std::move(parts), 64 * kKiB));
+       }},
+      {"throttled",
+       [](World& w) {
+         return make_throttled(w.file("a"), {.read_bytes_per_second = 1e9, .latency = Nanos(1000)});
+       }},
+      {"faulty",
+       [](World& w) -> std::unique_ptr<Device> { return FaultyDevice::make(w.file("a"), 1); }},
+      {"scheduled", [](World& w) -> std::unique_ptr<Device> {
+         w.kept.push_back(w.file("a"));
+         return ScheduledDevice::make(w.kept.back().get(), {});
+       }}};
+  return all;
+}
+
+Task<Result<std::size_t>> do_read(Device* device, std::uint64_t offset, std::vector<iovec> pieces) {
+  co_return co_await read(*device, offset, pieces);
+}
+Task<Result<std::size_t>> do_write(Device* device, std::uint64_t offset,
+                                   std::vector<iovec> pieces) {
+  co_return co_await write(*device, offset, pieces);
+}
+Task<Result<std::size_t>> do_flush(Device* device) { co_return co_await flush(*device); }
+
+class DeviceConformance : public testing::TestWithParam<DeviceKind> {
+ protected:
+  World world_;
+  std::unique_ptr<Device> device_ = GetParam().make(world_);
+  io::Loop& loop_ = world_.loop;
+};
+
+TEST_P(DeviceConformance, ReadsBackWhatWasWrittenAcrossPiecesAndUnits) {
+  const std::size_t count = 100;  // 400 KiB: several stripe units
+  const Memory out = pages(count);
+  for (std::size_t i = 0; i < count * kPage; ++i) {
+    out.get()[i] = static_cast<std::byte>((i * 31 + i / kPage) & 0xff);
+  }
+  std::vector<iovec> pieces{{out.get(), 3 * kPage},
+                            {out.get() + 3 * kPage, 50 * kPage},
+                            {out.get() + 53 * kPage, 47 * kPage}};
+  EXPECT_EQ(loop_.run(do_write(device_.get(), 7 * kPage, pieces)).value(), count * kPage);
+  EXPECT_TRUE(loop_.run(do_flush(device_.get())).has_value());
+  const Memory in = pages(count);
+  EXPECT_EQ(loop_.run(do_read(device_.get(), 7 * kPage, {{in.get(), count * kPage}})).value(),
+            count * kPage);
+  EXPECT_EQ(std::memcmp(in.get(), out.get(), count * kPage), 0);
+  EXPECT_FALSE(device_->describe().empty());
+}
+
+TEST_P(DeviceConformance, RefusesWhatIsUnalignedOrBeyondTheEnd) {
+  const Memory memory = pages(2);
+  const std::uint64_t end = device_->geometry().size_bytes;
+  const auto code = [&](std::uint64_t offset, iovec piece) {
+    const auto result = loop_.run(do_read(device_.get(), offset, {piece}));
+    return result ? Errc{} : result.error().code;
+  };
+  EXPECT_EQ(code(1, {memory.get(), kPage}), Errc::kInvalid);
+  EXPECT_EQ(code(0, {memory.get() + 8, kPage}), Errc::kInvalid);
+  EXPECT_EQ(code(0, {memory.get(), 100}), Errc::kInvalid);
+  EXPECT_EQ(code(0, {memory.get(), 0}), Errc::kInvalid);
+  EXPECT_EQ(code(end, {memory.get(), kPage}), Errc::kInvalid);
+  EXPECT_EQ(code(~std::uint64_t{0} - kPage + 1, {memory.get(), kPage}), Errc::kInvalid);
+}
+
+TEST_P(DeviceConformance, ManyAtOnceEndExactlyOnceEvenWhenCancelled) {
+  constexpr std::size_t kCount = 200;
+  const Memory memory = pages(kCount);
+  std::vector<Request> requests(kCount);
+  std::vector<iovec> pieces(kCount);
+  std::vector<int> ended(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    pieces[i] = {memory.get() + i * kPage, kPage};
+    requests[i].offset_bytes = i * kPage;
+    requests[i].length_bytes = kPage;
+    requests[i].buffers = std::span(&pieces[i], 1);
+    requests[i].context = &ended[i];
+    requests[i].on_done = [](Request& r) { ++*static_cast<int*>(r.context); };
+    device_->submit(requests[i]);
+  }
+  for (std::size_t i = 0; i < kCount; i += 2) device_->cancel(requests[i]);
+  for (int turn = 0; turn < 2000; ++turn) loop_.turn();
+  for (std::size_t i = 0; i < kCount; ++i) {
+    EXPECT_EQ(ended[i], 1) << i;
+    if (i % 2 == 1) EXPECT_TRUE(requests[i].done_bytes.has_value()) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceConformance, testing::ValuesIn(kinds()),
+                         [](const auto& kind) { return std::string(kind.param.name); });
+
+TEST(Throttled, TakesAtLeastTheTimeOfItsRateAndLatency) {
+  World world;
+  const auto device = make_throttled(
+      world.file("a"), {.read_bytes_per_second = 1e6, .latency = std::chrono::milliseconds(5)});
+  const Memory memory = pages(25);
+  const Nanos start = world.loop.now();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(world.loop.run(do_read(device.get(), 0, {{memory.get(), 25 * kPage}})));
+  }
+  // 4 x 102,400 bytes at 1 MB/s, and each read waits its latency.
+  EXPECT_NEAR(std::chrono::duration<double>(world.loop.now() - start).count(), 0.4096 + 0.02,
+              0.002);
+}
+
+TEST(Stripe, UsesEveryPartAndFailsWithAnyOfThem) {
+  World world;
+  std::vector<std::unique_ptr<Device>> parts;
+  std::vector<FaultyDevice*> faulty;
+  for (const char* path : {"a", "b"}) {
+    auto made = FaultyDevice::make(world.file(path), 1);
+    faulty.push_back(made.get());
+    parts.push_back(std::move(made));
+  }
+  const auto stripe = std::move(*make_stripe(std::move(parts), 64 * kKiB));
+  EXPECT_EQ(stripe->geometry().size_bytes, 16 * kMiB);
+  const Memory memory = pages(64);
+  faulty[1]->faults().add({.kind = io::FaultKind::kIoError, .count = 1});
+  const auto failed = world.loop.run(do_read(stripe.get(), 0, {{memory.get(), 64 * kPage}}));
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Errc::kIo);
+  EXPECT_TRUE(world.loop.run(do_read(stripe.get(), 0, {{memory.get(), 64 * kPage}})));
+  // Within one unit of the first part, the second is not asked.
+  faulty[1]->set_vanished(true);
+  EXPECT_TRUE(world.loop.run(do_read(stripe.get(), 0, {{memory.get(), kPage}})));
+}
+
+TEST(Faulty, EachFaultDoesWhatItsNameSays) {
+  World world;
+  const auto device = FaultyDevice::make(world.file("a"), 9);
+  const Memory ones = pages(8);
+  std::memset(ones.get(), 1, 8 * kPage);
+  const Memory back = pages(8);
+  const auto strike = [&](io::FaultKind kind) {
+    device->faults().clear();
+    device->faults().add({.kind = kind, .count = 1});
+  };
+  const auto write_ones = [&] {
+    return world.loop.run(do_write(device.get(), 0, {{ones.get(), 8 * kPage}}));
+  };
+  const auto read_back = [&](std::uint64_t offset = 0) {
+    return world.loop.run(do_read(device.get(), offset, {{back.get(), 8 * kPage}}));
+  };
+  strike(io::FaultKind::kFull);
+  EXPECT_EQ(write_ones().error().code, Errc::kNoSpace);
+  strike(io::FaultKind::kReadOnly);
+  EXPECT_EQ(write_ones().error().code, Errc::kReadOnly);
+  strike(io::FaultKind::kLostWrite);
+  EXPECT_TRUE(write_ones());
+  EXPECT_TRUE(read_back());
+  EXPECT_EQ(back.get()[0], std::byte{0});
+  strike(io::FaultKind::kMisdirected);
+  EXPECT_TRUE(write_ones());
+  EXPECT_TRUE(read_back(8 * kPage));
+  EXPECT_EQ(back.get()[0], std::byte{1});
+  strike(io::FaultKind::kTornWrite);
+  EXPECT_TRUE(write_ones());
+  EXPECT_TRUE(read_back());
+  EXPECT_EQ(back.get()[8 * kPage - 1], std::byte{0});
+  device->faults().clear();
+  EXPECT_TRUE(write_ones());
+  strike(io::FaultKind::kBitRot);
+  EXPECT_TRUE(read_back());
+  EXPECT_NE(std::memcmp(back.get(), ones.get(), 8 * kPage), 0);
+  EXPECT_TRUE(read_back());  // the image stayed whole
+  EXPECT_EQ(std::memcmp(back.get(), ones.get(), 8 * kPage), 0);
+  strike(io::FaultKind::kIoError);
+  EXPECT_EQ(read_back().error().code, Errc::kIo);
+  strike(io::FaultKind::kLatency);
+  device->faults().clear();
+  device->faults().add(
+      {.kind = io::FaultKind::kLatency, .count = 1, .latency = std::chrono::seconds(2)});
+  const Nanos start = world.loop.now();
+  EXPECT_TRUE(read_back());
+  EXPECT_GE(world.loop.now() - start, std::chrono::seconds(2));
+  device->set_vanished(true);
+  EXPECT_EQ(read_back().error().code, Errc::kGone);
+  device->set_vanished(false);
+  EXPECT_TRUE(read_back());
+  EXPECT_EQ(device->faults().struck(io::FaultKind::kBitRot), 1U);
+}
+
+TEST(Faulty, AStuckRequestGoesOnWhenReleased) {
+  World world;
+  const auto device = FaultyDevice::make(world.file("a"), 9);
+  device->faults().add({.kind = io::FaultKind::kStuck, .count = 1});
+  const Memory memory = pages(1);
+  iovec piece{memory.get(), kPage};
+  bool done = false;
+  Request request;
+  request.length_bytes = kPage;
+  request.buffers = std::span(&piece, 1);
+  request.context = &done;
+  request.on_done = [](Request& r) { *static_cast<bool*>(r.context) = true; };
+  device->submit(request);
+  for (int i = 0; i < 50; ++i) world.loop.turn();
+  device->cancel(request);  // a stuck device gives nothing back
+  EXPECT_FALSE(done);
+  EXPECT_EQ(device->stuck_count(), 1U);
+  device->release_stuck();
+  while (!done) world.loop.turn();
+  EXPECT_TRUE(request.done_bytes.has_value());
+}
+
+TEST(Scheduled, DropsAtItsDeadlineWhatStillWaits) {
+  World world;
+  const auto slow = make_throttled(world.file("a"), {.latency = std::chrono::seconds(10)});
+  const auto device = ScheduledDevice::make(slow.get(), {.in_flight_bytes_max = kPage});
+  const Memory memory = pages(2);
+  std::array<iovec, 2> pieces{{{memory.get(), kPage}, {memory.get() + kPage, kPage}}};
+  std::array<Request, 2> requests;
+  std::array<bool, 2> done{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    requests[i].length_bytes = kPage;
+    requests[i].buffers = std::span(&pieces[i], 1);
+    requests[i].context = &done[i];
+    requests[i].on_done = [](Request& r) { *static_cast<bool*>(r.context) = true; };
+  }
+  requests[1].deadline = world.loop.now() + std::chrono::seconds(1);
+  device->submit(requests[0]);
+  device->submit(requests[1]);
+  while (!done[1]) world.loop.turn();
+  EXPECT_FALSE(done[0]);
+  EXPECT_EQ(requests[1].done_bytes.error().code, Errc::kTimedOut);
+  EXPECT_EQ(device->counters(OpClass::kDemand).timed_out, 1U);
+  while (!done[0]) world.loop.turn();
+  EXPECT_EQ(device->in_flight_bytes_reached(), kPage);
+}
+
+TEST(DeviceUrl, TakesPathsAndStripes) {
+  EXPECT_EQ(parse_device_url("/data/kv.img")->paths, std::vector<std::string>{"/data/kv.img"});
+  EXPECT_EQ(parse_device_url("file:x")->paths, std::vector<std::string>{"x"});
+  const auto stripe = parse_device_url("stripe:/a,/b?unit=256K");
+  ASSERT_TRUE(stripe);
+  EXPECT_EQ(stripe->paths, (std::vector<std::string>{"/a", "/b"}));
+  EXPECT_EQ(stripe->stripe_unit_bytes, 256 * kKiB);
+}
+
+TEST(DeviceUrl, RefusesTheRest) {
+  for (const char* text :
+       {"", "file:", "stripe:", "stripe:/a", "stripe:/a,", "stripe:/a,/a", "stripe:/a,/b?unit=3M",
+        "stripe:/a,/b?unit=1K", "stripe:/a,/b?size=1M"}) {
+    const auto parsed = parse_device_url(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().code, Errc::kInvalid) << text;
+  }
+}
+
+}  // namespace
+}  // namespace forebay::block
