@@ -122,6 +122,15 @@ Task<void> BackendStore::save(std::span<KvBlock> blocks, std::uint64_t op_id) {
   ops_.add(op);
 }
 
+void BackendStore::prefetch(std::span<const store::BlockId> chain, std::uint64_t op_id) {
+  store::CallOptions call;
+  call.space = space_;
+  call.op_class = block::OpClass::kPrefetch;
+  call.cancel = &interrupted_;
+  call.op_id = op_id;
+  store_->prefetch(chain, call);
+}
+
 Task<void> BackendStore::drain() {
   if (const Status flushed = co_await store_->flush(); !flushed) {
     log_warn("{}: flush: {}", name_, to_string(flushed.error()));

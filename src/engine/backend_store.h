@@ -27,6 +27,7 @@ class BackendStore final : public KvBackend {
                                   Nanos deadline) override;
   [[nodiscard]] Task<void> save(std::span<KvBlock> blocks, std::uint64_t op_id) override;
   void touch(std::span<const store::BlockId> chain) override { store_->touch(chain, space_); }
+  void prefetch(std::span<const store::BlockId> chain, std::uint64_t op_id) override;
   void observe_prefill(std::uint64_t tokens, Nanos took) override {
     store_->observe_prefill(tokens, took);
   }

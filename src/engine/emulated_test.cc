@@ -230,6 +230,7 @@ TEST(Emulated, LoadsInFlightAreBoundedInBytes) {
   bench.requests = {request_at(0, 1001, 1), request_at(0, 1001, 1)};
   const EngineResult result = bench.run(bench.fake);
   EXPECT_EQ(bench.fake.loads_now_max, 1U);
+  EXPECT_EQ(bench.fake.prefetched_blocks, 10U);  // of the one that waits
   EXPECT_EQ(result.records[0].read_ns, 10 * kMs);
   // By its turn the first has brought the blocks into HBM.
   EXPECT_EQ(result.records[1].hbm_blocks, 10U);

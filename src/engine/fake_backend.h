@@ -35,6 +35,7 @@ class FakeBackend final : public KvBackend {
   bool interrupted = false;
   std::vector<std::pair<std::uint64_t, Nanos>> prefills;
   std::size_t touched_blocks = 0;
+  std::size_t prefetched_blocks = 0;
 
   [[nodiscard]] std::string_view name() const override { return "fake"; }
   [[nodiscard]] KvLookup lookup(std::span<const store::BlockId> chain) override {
@@ -72,6 +73,9 @@ class FakeBackend final : public KvBackend {
     if (!saves_end) co_await never_.wait();
   }
   void touch(std::span<const store::BlockId> chain) override { touched_blocks += chain.size(); }
+  void prefetch(std::span<const store::BlockId> chain, std::uint64_t) override {
+    prefetched_blocks += chain.size();
+  }
   void observe_prefill(std::uint64_t tokens, Nanos took) override {
     prefills.emplace_back(tokens, took);
   }

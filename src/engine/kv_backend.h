@@ -62,6 +62,12 @@ class KvBackend {
   // Offers blocks; may refuse. The bytes may be reused when it ends.
   [[nodiscard]] virtual Task<void> save(std::span<KvBlock> blocks, std::uint64_t op_id) = 0;
   virtual void touch(std::span<const store::BlockId> chain) = 0;
+  // A load of these blocks will come when it is its turn: a backend with a faster tier may bring
+  // them there meanwhile.
+  virtual void prefetch(std::span<const store::BlockId> chain, std::uint64_t op_id) {
+    static_cast<void>(chain);
+    static_cast<void>(op_id);
+  }
   virtual void observe_prefill(std::uint64_t tokens, Nanos took) = 0;
   // The run was cancelled: loads and saves in flight end soon, with what they have. Only drain(),
   // close(), stats() and take_ops() may follow.

@@ -22,7 +22,6 @@ Scheduler::Scheduler(std::shared_ptr<EngineContext> context, std::function<void(
 void Scheduler::arrive(Sequence& sequence) {
   if (worth_loading(sequence, match_hbm(sequence).blocks) > 0) {
     wait_for_load(sequence);
-    pump_loads();
   } else {
     enqueue(sequence);
   }
@@ -96,7 +95,6 @@ Scheduler::Opened Scheduler::open_queued(Sequence& sequence) {
   if (worth_loading(sequence, hbm.blocks) > 0) {
     queued_.erase(sequence.order);
     wait_for_load(sequence);
-    pump_loads();
     return Opened::kLoads;
   }
   if (!reserve(sequence, hbm)) return Opened::kBlocked;

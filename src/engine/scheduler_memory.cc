@@ -85,6 +85,11 @@ void Scheduler::wait_for_load(Sequence& sequence) {
   sequence.load_wait_until = context_->loop->now() + context_->options.load_deadline;
   load_waiting_.emplace(sequence.order, &sequence);
   if (!load_wait_timer_.armed()) arm_load_wait_timer();
+  pump_loads();
+  if (sequence.state != SequenceState::kLoadWaiting) return;
+  context_->backend->prefetch(
+      std::span(sequence.blocks.ids).subspan(sequence.looked_up_from, sequence.worth_blocks),
+      sequence.request->index + 1);
 }
 
 // Starts loads, oldest first, until the budget or HBM is used up.
