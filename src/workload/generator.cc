@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -22,6 +23,8 @@ namespace forebay::workload {
 namespace {
 
 constexpr std::uint32_t kTurnsMax = 10'000;
+// In the order of ArrivalKind.
+constexpr std::array<std::string_view, 3> kArrivalNames{"poisson", "gamma", "on-off"};
 
 std::uint32_t draw_length(Rng& rng, const LengthModel& model) {
   const double length = model.median * draw_lognormal(rng, model.sigma);
@@ -184,9 +187,9 @@ class Checks {
     diagnostics_.add(std::string(place), fmt::format("{} is not from {} to {}", value, min, max));
   }
   void length(std::string_view place, const LengthModel& model) {
-    range(fmt::format("{}-median", place), model.median, 1, kTokensMax);
-    range(fmt::format("{}-sigma", place), model.sigma, 0, 10);
-    range(fmt::format("{}-max", place), model.max, 1, kTokensMax);
+    range(fmt::format("{}_median", place), model.median, 1, kTokensMax);
+    range(fmt::format("{}_sigma", place), model.sigma, 0, 10);
+    range(fmt::format("{}_max", place), model.max, 1, kTokensMax);
   }
 
  private:
@@ -198,22 +201,30 @@ class Checks {
 void check_options(const GeneratorOptions& options, Diagnostics& diagnostics) {
   constexpr double kDayS = 86'400;
   Checks checks(diagnostics);
-  checks.range("sessions-per-s", options.sessions_per_s, 1e-6, 1e6);
-  checks.range("gap-cv", options.gap_cv, 0.01, 30);
-  checks.range("on-s-mean", options.on_s_mean, 1e-3, 365 * kDayS);
-  checks.range("off-s-mean", options.off_s_mean, 0, 365 * kDayS);
-  checks.range("turns-mean", options.turns_mean, 1, 1000);
-  checks.range("tool-ratio", options.tool_ratio, 0, 1);
-  checks.range("think-s-median", options.think_s_median, 0, kDayS);
-  checks.range("tool-s-median", options.tool_s_median, 0, kDayS);
-  checks.range("wait-sigma", options.wait_sigma, 0, 10);
-  checks.range("system-prompt-count", options.system_prompt_count, 0, 1'000'000);
-  checks.range("system-prompt-tokens", options.system_prompt_tokens, 1, kTokensMax / 2);
-  checks.range("system-prompt-zipf", options.system_prompt_zipf, 0, 10);
-  checks.length("new-tokens", options.new_tokens);
-  checks.length("output-tokens", options.output_tokens);
-  checks.range("context-tokens-max", options.context_tokens_max, 1, kTokensMax);
-  checks.range("block-tokens", options.block_tokens, kBlockTokensMin, kTokensMax);
+  checks.range("sessions_per_s", options.sessions_per_s, 1e-6, 1e6);
+  checks.range("gap_cv", options.gap_cv, 0.01, 30);
+  checks.range("on_s_mean", options.on_s_mean, 1e-3, 365 * kDayS);
+  checks.range("off_s_mean", options.off_s_mean, 0, 365 * kDayS);
+  checks.range("turns_mean", options.turns_mean, 1, 1000);
+  checks.range("tool_ratio", options.tool_ratio, 0, 1);
+  checks.range("think_s_median", options.think_s_median, 0, kDayS);
+  checks.range("tool_s_median", options.tool_s_median, 0, kDayS);
+  checks.range("wait_sigma", options.wait_sigma, 0, 10);
+  checks.range("system_prompt_count", options.system_prompt_count, 0, 1'000'000);
+  checks.range("system_prompt_tokens", options.system_prompt_tokens, 1, kTokensMax / 2);
+  checks.range("system_prompt_zipf", options.system_prompt_zipf, 0, 10);
+  checks.length("new_tokens", options.new_tokens);
+  checks.length("output_tokens", options.output_tokens);
+  checks.range("context_tokens_max", options.context_tokens_max, 1, kTokensMax);
+  checks.range("block_tokens", options.block_tokens, kBlockTokensMin, kTokensMax);
+}
+
+std::span<const std::string_view> arrival_kind_names() { return kArrivalNames; }
+
+std::optional<ArrivalKind> find_arrival_kind(std::string_view name) {
+  const auto found = std::ranges::find(kArrivalNames, name);
+  if (found == kArrivalNames.end()) return std::nullopt;
+  return static_cast<ArrivalKind>(found - kArrivalNames.begin());
 }
 
 std::unique_ptr<TraceReader> generate(const GeneratorOptions& options) {

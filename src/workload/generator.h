@@ -11,7 +11,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "core/diagnostics.h"
 #include "core/error.h"
@@ -61,9 +64,14 @@ struct GeneratorOptions {
   std::uint32_t block_tokens = 64;
 };
 
+[[nodiscard]] std::span<const std::string_view>
+arrival_kind_names();  // "poisson", "gamma", "on-off"
+[[nodiscard]] std::optional<ArrivalKind> find_arrival_kind(std::string_view name);
+
 inline constexpr std::size_t kLiveSessionsMax = std::size_t{1} << 20;
 
-// Names `place` (a flag or key) of each option that is out of range.
+// Notes each option that is out of range; the place is its name, "new_tokens_median" for the
+// members of a LengthModel.
 void check_options(const GeneratorOptions& options, Diagnostics& diagnostics);
 
 // `options` passed check_options. The reader never fails.

@@ -59,8 +59,7 @@ class MooncakeWriter final : public TraceWriter {
     const std::uint64_t block_count = divide_up(request.input_tokens, kBlockTokens);
     if (request.block_tokens != 0 && request.block_tokens != kBlockTokens) {
       why = fmt::format(
-          "request {} has blocks of {} tokens, Mooncake's have 512: convert them with "
-          "--block-tokens 512",
+          "request {} has blocks of {} tokens, Mooncake's have 512: re-block them to 512",
           request.index, request.block_tokens);
       return fail(Errc::kInvalid, "write Mooncake request");
     }
