@@ -28,7 +28,7 @@ class Residency::DramView final : public policy::ChainView {
   bool has_resident_child(policy::Slot block) const override {
     const Slot slot = residency_.dram_->header(block).slot;
     return !residency_.index_.entry(slot).on_flash() &&
-           residency_.index_.link(slot).child_count > 0;
+           residency_.index_.entry(slot).child_count() > 0;
   }
   bool is_held(policy::Slot block) const override { return !residency_.may_leave_dram(block); }
 
@@ -42,19 +42,19 @@ bool Residency::may_leave_dram(DramBlock block) const {
 }
 
 bool Residency::orphaned(Slot slot) const {
-  Slot ancestor = index_.link(slot).parent;
+  Slot ancestor = index_.parent(slot);
   for (unsigned step = 0; ancestor != kNoSlot && step < kAncestorsLookedAt; ++step) {
-    const bool on_its_way = (index_.link(ancestor).flags & IndexLink::kHeld) != 0;
+    const bool on_its_way = index_.entry(ancestor).has(EntryFlag::kHeld);
     if (!index_.entry(ancestor).present() && !on_its_way) return true;
-    ancestor = index_.link(ancestor).parent;
+    ancestor = index_.parent(ancestor);
   }
   return false;
 }
 
 double Residency::flash_worth(Slot slot) const {
-  if ((index_.link(slot).flags & IndexLink::kListed) == 0 || orphaned(slot)) return 0;
+  if (!index_.entry(slot).has(EntryFlag::kListed) || orphaned(slot)) return 0;
   const double worth = flash_policy_->worth(slot);
-  return index_.link(slot).child_count > 0 ? worth * kParentFactor : worth;
+  return index_.entry(slot).child_count() > 0 ? worth * kParentFactor : worth;
 }
 
 DramBlock Residency::next_orphan() {
@@ -90,7 +90,7 @@ DramBlock Residency::dram_victim_of(TenantId tenant) {
     ++seen;
     double worth = dram_policy_->worth(dram_cursor_);
     const IndexEntry& entry = index_.entry(header.slot);
-    if (!entry.on_flash() && index_.link(header.slot).child_count > 0) worth *= kParentFactor;
+    if (!entry.on_flash() && entry.child_count() > 0) worth *= kParentFactor;
     if (worth < least) {
       least = worth;
       best = dram_cursor_;

@@ -93,7 +93,7 @@ void plan_item(StoreState& state, GetPlan& plan, std::size_t at, GetItem& item) 
     plan.copies.push_back({at, DramTier::Pin(state.residency->dram(), entry.dram_block)});
   } else if (state.flash_gone) {
     item.miss = MissReason::kDevice;
-  } else if ((state.index().link(slot).flags & IndexLink::kLoading) != 0) {
+  } else if (state.index().entry(slot).has(EntryFlag::kLoading)) {
     plan.late.push_back(at);
   } else {
     add_read(plan, at, item, entry);
@@ -151,7 +151,8 @@ void promote_now(StoreState& state, const GetItem& item) {
   if (slot == kNoSlot) return;
   const IndexEntry entry = state.index().entry(slot);
   if (!entry.on_flash() || entry.in_dram() || !state.residency->deserves_dram(slot)) return;
-  const auto block = state.residency->make_room(SpaceId{entry.space}, entry.data_bytes);
+  const auto block =
+      state.residency->make_room(state.spaces.space_of(entry.kind), entry.data_bytes);
   if (!block) return;
   // Making room may have taken the entry's last child with it, never the entry: it is on flash.
   state.residency->dram()->header(*block).id = item.id;
@@ -171,7 +172,8 @@ void promote_behind(StoreState& state, std::span<const GetItem> items, const Fla
   }
   if (ids.empty()) return;
   const Slot any = state.index().find(ids.front());
-  state.prefetcher.promote(state, std::move(ids), SpaceId{state.index().entry(any).space});
+  state.prefetcher.promote(state, std::move(ids),
+                           state.spaces.space_of(state.index().entry(any).kind));
 }
 
 void note_outcome(StoreState& state, std::span<const GetItem> items, const GetSummary& summary) {
@@ -236,7 +238,7 @@ Task<void> wait_for_late(SharedState state, std::span<GetItem> items, GetPlan* p
   state->counters.prefetch_late_blocks += plan->late.size();
   const auto on_its_way = [&](std::size_t at) {
     const Slot slot = state->index().find(items[at].id);
-    return slot != kNoSlot && (state->index().link(slot).flags & IndexLink::kLoading) != 0;
+    return slot != kNoSlot && state->index().entry(slot).has(EntryFlag::kLoading);
   };
   while (std::ranges::any_of(plan->late, on_its_way) && state->now() < call.deadline &&
          !(call.cancel != nullptr && call.cancel->cancelled())) {

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 
@@ -62,11 +63,11 @@ Slot Index::insert(const BlockId& id) {
   const Slot slot = take_slot();
   if (slot == kNoSlot) return kNoSlot;
   entry(slot) = IndexEntry{.id = short_id};
-  link(slot) = IndexLink{};
+  parent_of(slot) = kNoSlot;
   Shard& shard = shards_[word >> (64 - kShardBits)];
   if (static_cast<double>(shard.used + 1) >
       kFillMax * static_cast<double>(kBucketSlots) * shard.bucket_count) {
-    grow(shard);
+    resize(shard, std::max(shard.bucket_count + 1, shard.bucket_count / 4 * 5));
   }
   place(shard, word, slot);
   ++shard.used;
@@ -106,9 +107,19 @@ void Index::displace(Shard& shard, std::uint64_t word, Slot slot) {
   FOREBAY_CHECK(false);
 }
 
-void Index::grow(Shard& shard) {
+void Index::reserve(std::uint64_t entry_count) {
+  const double a_shard = static_cast<double>(entry_count) / static_cast<double>(shards_.size());
+  // Shards differ by chance: three deviations more keep nearly all of them from growing.
+  const double places = (a_shard + 3 * std::sqrt(a_shard)) / kFillMax;
+  const auto bucket_count = static_cast<std::uint32_t>(places / kBucketSlots) + 1;
+  for (Shard& shard : shards_) {
+    if (bucket_count > shard.bucket_count) resize(shard, bucket_count);
+  }
+}
+
+void Index::resize(Shard& shard, std::uint32_t bucket_count) {
   Shard bigger;
-  bigger.bucket_count = std::max(shard.bucket_count + 1, shard.bucket_count / 4 * 5);
+  bigger.bucket_count = bucket_count;
   bigger.buckets = std::make_unique<Bucket[]>(bigger.bucket_count);
   bigger.used = shard.used;
   for (std::uint32_t at = 0; at < shard.bucket_count; ++at) {
@@ -129,19 +140,17 @@ Slot Index::take_slot() {
   if (slot_end_ == kNoSlot - 1) return kNoSlot;
   if ((slot_end_ & kChunkMask) == 0) {
     entry_chunks_.emplace_back(make_chunk<IndexEntry>(std::size_t{1} << kChunkBits));
-    link_chunks_.emplace_back(make_chunk<IndexLink>(std::size_t{1} << kChunkBits));
+    parent_chunks_.emplace_back(make_chunk<Slot>(std::size_t{1} << kChunkBits));
   }
   return slot_end_++;
 }
 
 void Index::set_parent(Slot child, Slot parent) {
-  IndexLink& child_link = link(child);
-  if (child_link.parent == parent || may_close_circle(child, parent)) return;
-  const Slot former = child_link.parent;
-  child_link.parent = parent;
-  if (parent != kNoSlot) {
-    IndexLink& parent_link = link(parent);
-    if (parent_link.child_count != IndexLink::kChildrenMax) ++parent_link.child_count;
+  const Slot former = parent_of(child);
+  if (former == parent || may_close_circle(child, parent)) return;
+  parent_of(child) = parent;
+  if (parent != kNoSlot && entry(parent).child_count() != IndexEntry::kChildrenMax) {
+    ++entry(parent).word;
   }
   if (former != kNoSlot) {
     drop_child(former);
@@ -151,33 +160,31 @@ void Index::set_parent(Slot child, Slot parent) {
 
 bool Index::may_close_circle(Slot child, Slot parent) const {
   if (child == parent) return true;
-  if (link(child).child_count == 0) return false;  // nobody's ancestor
+  if (entry(child).child_count() == 0) return false;  // nobody's ancestor
   for (unsigned step = 0; step < kAncestorsMax; ++step) {
     if (parent == kNoSlot) return false;
     if (parent == child) return true;
-    parent = link(parent).parent;
+    parent = this->parent(parent);
   }
   return true;
 }
 
 void Index::drop_child(Slot parent) {
-  IndexLink& parent_link = link(parent);
-  FOREBAY_CHECK(parent_link.child_count > 0);
-  if (parent_link.child_count != IndexLink::kChildrenMax) --parent_link.child_count;
+  IndexEntry& entry_of_parent = entry(parent);
+  FOREBAY_CHECK(entry_of_parent.child_count() > 0);
+  if (entry_of_parent.child_count() != IndexEntry::kChildrenMax) --entry_of_parent.word;
 }
 
 void Index::release(Slot slot) {
   while (slot != kNoSlot) {
     IndexEntry& bare = entry(slot);
-    const IndexLink bare_link = link(slot);
-    if (bare.present() || bare_link.child_count != 0) return;
-    if ((bare_link.flags & IndexLink::kHeld) != 0) return;
-    const Slot parent = bare_link.parent;
+    if (bare.present() || bare.child_count() != 0 || bare.has(EntryFlag::kHeld)) return;
+    const Slot parent = parent_of(slot);
     Shard& shard = shards_[bare.id.low >> (64 - kShardBits)];
     displace(shard, bare.id.low, slot);
     --shard.used;
     --entry_count_;
-    bare.space = kFreeSpace;
+    bare.kind = kNoKind;
     bare.data_bytes = free_head_;
     free_head_ = slot;
     if (parent != kNoSlot) drop_child(parent);
@@ -189,7 +196,7 @@ std::uint64_t Index::memory_bytes() const {
   std::uint64_t bytes = shards_.size() * sizeof(Shard);
   for (const Shard& shard : shards_) bytes += shard.bucket_count * sizeof(Bucket);
   // Pages of the last chunk that were never touched cost nothing.
-  bytes += std::uint64_t{slot_end_} * (sizeof(IndexEntry) + sizeof(IndexLink));
+  bytes += std::uint64_t{slot_end_} * (sizeof(IndexEntry) + sizeof(Slot));
   return bytes;
 }
 

@@ -2,8 +2,8 @@
 //
 // Open addressing over buckets of one cache line (12 slots with 8-bit tags), in 1,024 shards that
 // grow one at a time, so that no insert pays for more than a thousandth of the index. An entry is
-// 40 bytes (32 that a lookup reads, 8 that only chains and eviction read); with its share of the
-// buckets a block costs 46 to 48 bytes here, and the rest of the 64 is the policy's.
+// 32 bytes, its parent 4, its share of the buckets 6.2 to 7.8: a block costs 42 to 44 bytes here,
+// and the rest of the 64 is the policy's.
 //
 // Identity: 16 of the 32 bytes. The whole is proven where the bytes are (media header, DRAM block).
 // An entry without any tier is a ghost: it stands for a parent that is gone (or not yet known)
@@ -19,6 +19,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "store/key.h"
@@ -28,6 +29,9 @@ namespace forebay::store {
 
 using Slot = std::uint32_t;
 inline constexpr Slot kNoSlot = ~Slot{0};
+// A pair of key space and token count by number; kNoKind marks free entries.
+using Kind = std::uint16_t;
+inline constexpr Kind kNoKind = 0xffff;
 using DramBlock = std::uint32_t;
 inline constexpr DramBlock kNoDramBlock = ~DramBlock{0};
 
@@ -42,33 +46,34 @@ struct ShortId {
   }
 };
 
+enum class EntryFlag : std::uint16_t {
+  kHeld = 1 << 11,          // stays, even bare
+  kUnwanted = 1 << 12,      // removed while on its way to flash
+  kListed = 1 << 13,        // stands in the flash policy
+  kMoreExpected = 1 << 14,  // a put of what follows it is due
+  kLoading = 1 << 15,       // on its way from flash to DRAM
+};
+
 // What a lookup reads: half a cache line.
 struct alignas(32) IndexEntry {
+  static constexpr std::uint16_t kChildrenMax = (1 << 11) - 1;  // saturated: never counts down
+
   ShortId id;
   FlashPage flash_page = kNoFlashPage;
   DramBlock dram_block = kNoDramBlock;
   std::uint32_t data_bytes = 0;
-  std::uint16_t token_count = 0;  // 65,535 stands for all above; used for estimates only
-  std::uint16_t space = 0;
+  Kind kind = 0;           // its key space and tokens (store/spaces.h); 0: a ghost's
+  std::uint16_t word = 0;  // children that name it as parent, and flags
+
   [[nodiscard]] bool on_flash() const { return flash_page != kNoFlashPage; }
   [[nodiscard]] bool in_dram() const { return dram_block != kNoDramBlock; }
   [[nodiscard]] bool present() const { return on_flash() || in_dram(); }
+  [[nodiscard]] std::uint16_t child_count() const { return word & kChildrenMax; }
+  [[nodiscard]] bool has(EntryFlag flag) const { return (word & std::to_underlying(flag)) != 0; }
+  void set(EntryFlag flag) { word |= std::to_underlying(flag); }
+  void clear(EntryFlag flag) { word &= static_cast<std::uint16_t>(~std::to_underlying(flag)); }
 };
 static_assert(sizeof(IndexEntry) == 32);
-
-struct IndexLink {
-  static constexpr std::uint16_t kChildrenMax = 0xffff;  // saturated: never counts down again
-  static constexpr std::uint8_t kHeld = 1;               // stays, even bare
-  static constexpr std::uint8_t kUnwanted = 2;           // removed while on its way to flash
-  static constexpr std::uint8_t kListed = 4;             // stands in the flash policy
-  static constexpr std::uint8_t kMoreExpected = 8;       // a put of what follows it is due
-  static constexpr std::uint8_t kLoading = 16;           // on its way from flash to DRAM
-  Slot parent = kNoSlot;
-  std::uint16_t child_count = 0;  // entries that name this one as parent
-  std::uint8_t flags = 0;         // kHeld, and the store's own
-  std::uint8_t spare = 0;
-};
-static_assert(sizeof(IndexLink) == 8);
 
 class Index {
  public:
@@ -87,11 +92,8 @@ class Index {
   [[nodiscard]] const IndexEntry& entry(Slot slot) const {
     return entry_chunks_[slot >> kChunkBits][slot & kChunkMask];
   }
-  [[nodiscard]] IndexLink& link(Slot slot) {
-    return link_chunks_[slot >> kChunkBits][slot & kChunkMask];
-  }
-  [[nodiscard]] const IndexLink& link(Slot slot) const {
-    return link_chunks_[slot >> kChunkBits][slot & kChunkMask];
+  [[nodiscard]] Slot parent(Slot slot) const {
+    return parent_chunks_[slot >> kChunkBits][slot & kChunkMask];
   }
   // Makes `parent` (kNoSlot: none) the parent of `child`; releases the former one. A link that
   // would close a circle, or that cannot be shown not to within kAncestorsMax steps, is not made.
@@ -107,14 +109,14 @@ class Index {
   // Warms the caches for keys that will be asked for soon.
   void prefetch(const BlockId& id) const { __builtin_prefetch(home(id.word())); }
 
+  // Makes room for this many entries at once: no shard grows on the way there.
+  void reserve(std::uint64_t entry_count);
+
   [[nodiscard]] std::size_t entry_count() const { return entry_count_; }
   // Slots ever used: every slot in use is below it.
   [[nodiscard]] Slot slot_end() const { return slot_end_; }
-  [[nodiscard]] bool in_use(Slot slot) const { return entry(slot).space != kFreeSpace; }
+  [[nodiscard]] bool in_use(Slot slot) const { return entry(slot).kind != kNoKind; }
   [[nodiscard]] std::uint64_t memory_bytes() const;
-
-  // A space number that no block has: marks free entries.
-  static constexpr std::uint16_t kFreeSpace = 0xffff;
 
  private:
   static constexpr unsigned kChunkBits = 16;  // 65,536 entries are one 2 MiB page
@@ -162,14 +164,17 @@ class Index {
   [[nodiscard]] Slot find_word(std::uint64_t word, const ShortId& id) const;
   void place(Shard& shard, std::uint64_t word, Slot slot);
   void displace(Shard& shard, std::uint64_t word, Slot slot);
-  void grow(Shard& shard);
+  void resize(Shard& shard, std::uint32_t bucket_count);
+  [[nodiscard]] Slot& parent_of(Slot slot) {
+    return parent_chunks_[slot >> kChunkBits][slot & kChunkMask];
+  }
   [[nodiscard]] Slot take_slot();
   [[nodiscard]] bool may_close_circle(Slot child, Slot parent) const;
   void drop_child(Slot parent);
 
   std::vector<Shard> shards_;
   std::vector<std::unique_ptr<IndexEntry[], FreeChunk>> entry_chunks_;
-  std::vector<std::unique_ptr<IndexLink[], FreeChunk>> link_chunks_;
+  std::vector<std::unique_ptr<Slot[], FreeChunk>> parent_chunks_;
   std::size_t entry_count_ = 0;
   Slot slot_end_ = 0;
   Slot free_head_ = kNoSlot;

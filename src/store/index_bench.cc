@@ -41,7 +41,6 @@ const Index& index_of(std::size_t blocks) {
       IndexEntry& entry = filled.index->entry(filled.index->insert(id_of(i)));
       entry.flash_page = 1;
       entry.data_bytes = 262144;
-      entry.token_count = 16;
     }
     filled.blocks = blocks;
   }
@@ -72,7 +71,7 @@ void lookup_chain(benchmark::State& state, bool present) {
     const Nanos start = clock.now();
     WorthScan scan({.flash_start_ns = 1e5, .flash_ns_per_byte = 0.5, .prefill_ns_per_token = 1e5});
     const std::size_t run = index.walk(chain, [&](Slot, const IndexEntry& entry) {
-      scan.add(entry.in_dram(), entry.data_bytes, entry.token_count);
+      scan.add(entry.in_dram(), entry.data_bytes, 16);
       return true;
     });
     benchmark::DoNotOptimize(scan.worth_blocks());

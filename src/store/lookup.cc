@@ -6,13 +6,14 @@ LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain) {
   LookupResult result;
   WorthScan scan(state.cost.rates());
   const bool flash_gone = state.flash_gone;
+  const Spaces& spaces = state.spaces;
   std::size_t dram_blocks = 0;
   std::size_t seen = 0;
   Slot tip = kNoSlot;  // the last block worth loading
   result.present_blocks = state.index().walk(chain, [&](Slot slot, const IndexEntry& entry) {
     if (flash_gone && !entry.in_dram()) return false;
     dram_blocks += entry.in_dram();
-    scan.add(entry.in_dram(), entry.data_bytes, entry.token_count);
+    scan.add(entry.in_dram(), entry.data_bytes, spaces.token_count(entry.kind));
     if (scan.worth_blocks() == ++seen) tip = slot;
     return true;
   });
@@ -30,7 +31,7 @@ LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain) {
   }
   // What is not loaded will be computed, and then put.
   if (tip != kNoSlot && result.worth_blocks < chain.size()) {
-    state.index().link(tip).flags |= IndexLink::kMoreExpected;
+    state.index().entry(tip).set(EntryFlag::kMoreExpected);
   }
   ++state.counters.lookups;
   state.counters.lookup_blocks += chain.size();

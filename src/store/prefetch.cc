@@ -91,17 +91,16 @@ std::vector<Prefetcher::Load> Prefetcher::next_group(StoreState& state, Job& job
     const Slot slot = state.index().find(id);
     job.ended = slot == kNoSlot || !state.index().entry(slot).present() || state.flash_gone;
     if (job.ended) break;
-    const IndexEntry entry = state.index().entry(slot);
-    IndexLink& link = state.index().link(slot);
-    if (entry.in_dram() || (link.flags & IndexLink::kLoading) != 0) continue;
+    IndexEntry& entry = state.index().entry(slot);
+    if (entry.in_dram() || entry.has(EntryFlag::kLoading)) continue;
     if (!self.window_is_open(state, entry.data_bytes)) break;
     const auto block = state.residency->make_room(job.space, entry.data_bytes);
-    job.ended = !block.has_value() || !state.index().entry(slot).on_flash();
+    job.ended = !block.has_value() || !entry.on_flash();
     if (job.ended) {
       if (block) state.residency->give_back(*block);
       break;
     }
-    link.flags |= IndexLink::kLoading;
+    entry.set(EntryFlag::kLoading);
     self.in_flight_bytes_ += entry.data_bytes;
     bytes += entry.data_bytes;
     loads.push_back({id, entry.flash_page, *block, entry.data_bytes});
@@ -175,7 +174,7 @@ void Prefetcher::settle(StoreState& state, Job& job, Load& load, const Status& s
   Residency& residency = *state.residency;
   const Slot slot = state.index().find(load.id);
   if (slot != kNoSlot) {
-    state.index().link(slot).flags &= static_cast<std::uint8_t>(~IndexLink::kLoading);
+    state.index().entry(slot).clear(EntryFlag::kLoading);
   }
   const bool same = slot != kNoSlot && state.index().entry(slot).flash_page == load.page;
   if (!status && status.error().code == Errc::kCorrupt && same) quarantine(state, slot, load.id);

@@ -32,9 +32,9 @@ Status check_item(const StoreState& state, const PutItem& item, SpaceId space) {
 bool known_block(StoreState& state, const BlockId& id) {
   const Slot slot = state.index().find(id);
   if (slot == kNoSlot) return false;
-  IndexLink& link = state.index().link(slot);
-  if (!state.index().entry(slot).present() && (link.flags & IndexLink::kHeld) == 0) return false;
-  link.flags &= static_cast<std::uint8_t>(~IndexLink::kUnwanted);
+  IndexEntry& entry = state.index().entry(slot);
+  if (!entry.present() && !entry.has(EntryFlag::kHeld)) return false;
+  entry.clear(EntryFlag::kUnwanted);
   return true;
 }
 
@@ -125,7 +125,7 @@ void list_items(StoreState& state, std::span<const PutItem> items) {
     if (slot != kNoSlot) slots.push_back(slot);
   }
   if (slots.empty()) return;
-  const Slot parent = state.index().link(slots.front()).parent;
+  const Slot parent = state.index().parent(slots.front());
   state.touches.stored(state, parent, slots, items.front().chain_depth);
 }
 

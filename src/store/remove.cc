@@ -48,10 +48,10 @@ Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids, Call
     }
     const Slot slot = state->index().find(id);
     if (slot == kNoSlot) continue;
-    IndexLink& link = state->index().link(slot);
-    if ((link.flags & IndexLink::kHeld) != 0) link.flags |= IndexLink::kUnwanted;
+    IndexEntry& known = state->index().entry(slot);
+    if (known.has(EntryFlag::kHeld)) known.set(EntryFlag::kUnwanted);
     // By value: the entry goes with its last tier.
-    const IndexEntry entry = state->index().entry(slot);
+    const IndexEntry entry = known;
     if (entry.on_flash()) state->residency->drop_flash(slot);
     if (entry.in_dram()) state->residency->drop_dram(slot);
     if (!entry.on_flash()) continue;

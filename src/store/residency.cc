@@ -41,16 +41,15 @@ void Residency::account(const IndexEntry& entry, Tier tier, bool add) {
 }
 
 Slot Residency::intern(const BlockFacts& facts) {
-  const Slot slot = index_.insert(facts.id);
+  const Kind kind = spaces_->kind_of(facts.space, facts.token_count);
+  const Slot slot = kind == kNoKind ? kNoSlot : index_.insert(facts.id);
   if (slot == kNoSlot) return kNoSlot;
   IndexEntry& entry = index_.entry(slot);
   if (!entry.present()) {
     entry.data_bytes = facts.data_bytes;
-    entry.token_count =
-        static_cast<std::uint16_t>(std::min<std::uint32_t>(facts.token_count, 0xffff));
-    entry.space = facts.space.value;
+    entry.kind = kind;
   }
-  if (facts.parent != kNoParent && index_.link(slot).parent == kNoSlot) {
+  if (facts.parent != kNoParent && index_.parent(slot) == kNoSlot) {
     const Slot parent = index_.insert(facts.parent);
     if (parent != kNoSlot) {
       index_.set_parent(slot, parent);
@@ -61,7 +60,7 @@ Slot Residency::intern(const BlockFacts& facts) {
 }
 
 void Residency::unhold(Slot slot) {
-  index_.link(slot).flags &= static_cast<std::uint8_t>(~IndexLink::kHeld);
+  index_.entry(slot).clear(EntryFlag::kHeld);
   index_.release(slot);
 }
 
@@ -89,7 +88,7 @@ void Residency::drop_dram(Slot slot) {
   dram_->drop(block);
   if (!entry.present()) {
     unlist_flash(slot);
-    if (index_.link(slot).child_count != 0) orphan_steps_left_ = dram_->block_end();
+    if (index_.entry(slot).child_count() != 0) orphan_steps_left_ = dram_->block_end();
   }
   index_.release(slot);
 }
@@ -107,17 +106,17 @@ void Residency::drop_flash(Slot slot) {
   unlist_flash(slot);
   account(entry, Tier::kFlash, false);
   entry.flash_page = kNoFlashPage;
-  if (!entry.present() && index_.link(slot).child_count != 0 && dram_ != nullptr) {
+  if (!entry.present() && index_.entry(slot).child_count() != 0 && dram_ != nullptr) {
     orphan_steps_left_ = dram_->block_end();
   }
   index_.release(slot);
 }
 
 void Residency::unlist_flash(Slot slot) {
-  IndexLink& link = index_.link(slot);
-  if ((link.flags & IndexLink::kListed) == 0) return;
-  link.flags &= static_cast<std::uint8_t>(~IndexLink::kListed);
-  flash_policy_->on_remove(slot, index_.entry(slot).id.low);
+  IndexEntry& entry = index_.entry(slot);
+  if (!entry.has(EntryFlag::kListed)) return;
+  entry.clear(EntryFlag::kListed);
+  flash_policy_->on_remove(slot, entry.id.low);
 }
 
 void Residency::mark_ahead(DramBlock block) {
@@ -140,7 +139,8 @@ policy::BlockFacts Residency::policy_facts(Slot slot, std::uint32_t number) cons
   facts.slot = number;
   facts.key = entry.id.low;
   facts.bytes = entry.data_bytes;
-  if (entry.token_count > 0) facts.recompute_ns = kRecomputeNsPerToken * entry.token_count;
+  const std::uint32_t tokens = spaces_->token_count(entry.kind);
+  if (tokens > 0) facts.recompute_ns = kRecomputeNsPerToken * tokens;
   return facts;
 }
 
@@ -153,6 +153,12 @@ void Residency::touch_chain(const policy::RequestContext& context,
     touch_dram(slot);
     touch_flash(slot);
   }
+}
+
+void Residency::list_recovered(const policy::RequestContext& context,
+                               std::span<const Slot> deepest_first) {
+  flash_policy_->begin_request(context);
+  for (const Slot slot : deepest_first) touch_flash(slot);
 }
 
 void Residency::touch_dram(Slot slot) {
@@ -169,14 +175,13 @@ void Residency::touch_dram(Slot slot) {
 
 // What is on its way to flash counts as there: both policies see a request in the same order.
 void Residency::touch_flash(Slot slot) {
-  const IndexEntry& entry = index_.entry(slot);
-  IndexLink& link = index_.link(slot);
-  const bool on_its_way = (link.flags & IndexLink::kHeld) != 0 ||
+  IndexEntry& entry = index_.entry(slot);
+  const bool on_its_way = entry.has(EntryFlag::kHeld) ||
                           (entry.in_dram() && dram_->header(entry.dram_block).write_back);
-  if ((link.flags & IndexLink::kListed) != 0) {
+  if (entry.has(EntryFlag::kListed)) {
     flash_policy_->on_hit(slot);
   } else if (entry.on_flash() || on_its_way) {
-    link.flags |= IndexLink::kListed;
+    entry.set(EntryFlag::kListed);
     flash_policy_->on_insert(policy_facts(slot, slot));
   }
 }

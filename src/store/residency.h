@@ -50,9 +50,10 @@ class Residency {
   [[nodiscard]] bool staging() const { return staging_; }
 
   // The entry of a block that is about to become visible, with its facts and parent link; kNoSlot
-  // when the index is full. hold() keeps a bare entry until unhold().
+  // when the index is full or there are too many kinds of blocks. hold() keeps a bare entry until
+  // unhold().
   [[nodiscard]] Slot intern(const BlockFacts& facts);
-  void hold(Slot slot) { index_.link(slot).flags |= IndexLink::kHeld; }
+  void hold(Slot slot) { index_.entry(slot).set(EntryFlag::kHeld); }
   void unhold(Slot slot);
 
   // Room for a block of `space`, evicting what is worth least (the tenant's own where its quota is
@@ -80,6 +81,8 @@ class Residency {
   // One request used these blocks, given from the deepest to the first, so that a chain goes leaf
   // first. Lists those that are new.
   void touch_chain(const policy::RequestContext& context, std::span<const Slot> deepest_first);
+  // At open: lists what was found on flash, given from the deepest to the first.
+  void list_recovered(const policy::RequestContext& context, std::span<const Slot> deepest_first);
   // Makes a block that came to DRAM without a request a candidate for eviction.
   void list_dram(Slot slot) { touch_dram(slot); }
   // Would this block, on flash now, serve better in DRAM than what would have to go?
@@ -106,7 +109,7 @@ class Residency {
  private:
   class DramView;
   [[nodiscard]] TenantId tenant_of(const IndexEntry& entry) const {
-    return spaces_->tenant_of(SpaceId{entry.space});
+    return spaces_->tenant_of(spaces_->space_of(entry.kind));
   }
   void account(const IndexEntry& entry, Tier tier, bool add);
   void touch_dram(Slot slot);

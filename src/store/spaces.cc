@@ -1,8 +1,15 @@
 #include "store/spaces.h"
 
+#include <bit>
+
 #include "core/check.h"
 
 namespace forebay::store {
+namespace {
+
+constexpr unsigned kTokenBits = 8;  // with the leading one
+
+}  // namespace
 
 Spaces::Spaces(const std::vector<TenantQuota>& quotas) {
   for (const TenantQuota& quota : quotas) tenants_[tenant_named(quota.tenant)].quota = quota;
@@ -41,6 +48,26 @@ Result<SpaceId> Spaces::register_space(std::string_view tenant,
   tenant_of_space_.push_back(tenant_named(tenant));
   by_name_.emplace(std::move(name), last_);
   return SpaceId{last_};
+}
+
+Kind Spaces::kind_of(SpaceId space, std::uint32_t token_count) {
+  const auto width = static_cast<unsigned>(std::bit_width(token_count));
+  const unsigned dropped = width > kTokenBits ? width - kTokenBits : 0;
+  const std::uint32_t kept = token_count >> dropped << dropped;
+  if (last_kind_ != 0 && kinds_[last_kind_].space.value == space.value &&
+      kinds_[last_kind_].token_count == kept) {
+    return last_kind_;
+  }
+  const std::uint64_t pair = (std::uint64_t{space.value} << 32) | kept;
+  if (const auto found = kind_by_pair_.find(pair); found != kind_by_pair_.end()) {
+    last_kind_ = found->second;
+    return last_kind_;
+  }
+  if (kinds_.size() >= kNoKind) return kNoKind;
+  last_kind_ = static_cast<Kind>(kinds_.size());
+  kinds_.push_back({space, kept});
+  kind_by_pair_.emplace(pair, last_kind_);
+  return last_kind_;
 }
 
 void Spaces::add(TenantId tenant, Tier tier, std::uint64_t bytes) {

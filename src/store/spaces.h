@@ -1,7 +1,7 @@
 // Key spaces and tenants by number, and what each tenant holds of each tier against its quota.
 //
 // Units: bytes. Threads: one core. Errors: register_space() kInvalid (a name is empty or too
-// long), kBusy (more than kSpacesMax).
+// long), kBusy (more than kSpacesMax). kind_of(): kNoKind.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "store/index.h"
 #include "store/store.h"
 
 namespace forebay::store {
@@ -32,6 +33,12 @@ class Spaces {
   [[nodiscard]] TenantId tenant_of(SpaceId id) const { return tenant_of_space_[id.value]; }
   [[nodiscard]] const TenantQuota& quota(TenantId tenant) const { return tenants_[tenant].quota; }
   [[nodiscard]] std::size_t tenant_count() const { return tenants_.size(); }
+
+  // The number of a pair of space and token count, for the index; kNoKind when all are in use.
+  // Counts above 128 keep 7 bits: within 0.8 %, enough for estimates, and few kinds.
+  [[nodiscard]] Kind kind_of(SpaceId space, std::uint32_t token_count);
+  [[nodiscard]] SpaceId space_of(Kind kind) const { return kinds_[kind].space; }
+  [[nodiscard]] std::uint32_t token_count(Kind kind) const { return kinds_[kind].token_count; }
 
   [[nodiscard]] std::uint64_t used_bytes(TenantId tenant, Tier tier) const {
     return tenants_[tenant].used_bytes[static_cast<std::size_t>(tier)];
@@ -60,6 +67,13 @@ class Spaces {
   std::vector<Tenant> tenants_;
   std::unordered_map<std::string, std::uint16_t> by_name_;  // length of tenant, tenant, layout
   std::unordered_map<std::string, TenantId> tenant_by_name_;
+  struct BlockKind {
+    SpaceId space;
+    std::uint32_t token_count = 0;
+  };
+  std::vector<BlockKind> kinds_{BlockKind{}};  // the first is that of ghosts
+  std::unordered_map<std::uint64_t, Kind> kind_by_pair_;
+  Kind last_kind_ = 0;
   std::uint16_t last_ = 0;  // the space asked for last: recovery asks for the same again and again
 };
 

@@ -119,13 +119,12 @@ Task<Result<std::unique_ptr<Store>>> Store::open(io::Loop* loop, StoreOptions op
     co_return fail(Errc::kInvalid, "a store needs DRAM or a flash device");
   }
   FOREBAY_CO_TRY(state, make_state(loop, std::move(options)));
+  state->recovery = std::make_unique<Recovery>(state->residency.get(), &state->spaces);
   if (block::Device* device = state->options.flash; device != nullptr) {
     FOREBAY_CO_TRY(flash,
                    co_await FlashTier::open(device, state.get(), state->options.flash_options));
     state->flash = std::move(flash);
-    for (const auto& record : std::exchange(state->replaced_records, {})) {
-      forget_behind(*state, record.id, record.page, record.data_bytes, false);
-    }
+    finish_recovery(*state);
   }
   co_return make_store(std::move(state));
 }

@@ -166,9 +166,9 @@ class Store {
   [[nodiscard]] virtual Task<void> put(std::span<PutItem> items, CallOptions call) = 0;
   // These blocks were of use (a hit in the engine's own cache): keeps their heat, moves no bytes.
   virtual void touch(std::span<const BlockId> chain, SpaceId space) = 0;
-  // The chain will be asked for soon; fills DRAM in the background until cancelled. call.cancel must
-  // be cancelled when the request goes away, and before it is destroyed: what get() did not take
-  // then leaves DRAM.
+  // The chain will be asked for soon; fills DRAM in the background until cancelled. call.cancel
+  // must be cancelled when the request goes away, and before it is destroyed: what get() did not
+  // take then leaves DRAM.
   virtual void prefetch(std::span<const BlockId> chain, CallOptions call) = 0;
   // Gone now and after a restart.
   [[nodiscard]] virtual Task<Status> remove(std::span<const BlockId> ids, CallOptions call) = 0;

@@ -11,6 +11,7 @@
 #include "store/admission.h"
 #include "store/cost_model.h"
 #include "store/prefetch.h"
+#include "store/recovery.h"
 #include "store/residency.h"
 #include "store/signal.h"
 #include "store/spaces.h"
@@ -50,17 +51,11 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
   TouchLog touches;
   Prefetcher prefetcher;
   StoreCounters counters;
-  bool closed = false;         // no new work
-  bool flash_gone = false;     // the device vanished; a probe may find it back
-  Nanos flash_writes_from{0};  // after a refused write: not tried again before this
-  // Found at open and replaced by newer ones: given back once open ended.
-  struct Record {
-    BlockId id;
-    FlashPage page;
-    std::uint32_t data_bytes;
-  };
-  std::vector<Record> replaced_records;
-  std::unique_ptr<FlashTier> flash;  // last: goes first, while its owner is whole
+  bool closed = false;                 // no new work
+  bool flash_gone = false;             // the device vanished; a probe may find it back
+  Nanos flash_writes_from{0};          // after a refused write: not tried again before this
+  std::unique_ptr<Recovery> recovery;  // while the flash tier opens
+  std::unique_ptr<FlashTier> flash;    // last: goes first, while its owner is whole
 
   [[nodiscard]] Nanos now() const { return loop->now(); }
   [[nodiscard]] Index& index() { return residency->index(); }
@@ -79,6 +74,8 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
 
   // FlashOwner.
   void on_recovered(const RecordFacts& facts, FlashPage page) override;
+  void on_recovered_batch(std::span<const RecoveredRecord> batch) override;
+  void on_recovery_size(std::uint64_t record_count) override;
   [[nodiscard]] bool is_live(const BlockId& id, FlashPage page) override;
   [[nodiscard]] double worth(const BlockId& id, FlashPage page) override;
   void on_moved(const BlockId& id, FlashPage from, FlashPage to) override;
@@ -95,6 +92,9 @@ using SharedState = std::shared_ptr<StoreState>;
 // Opening in steps: a state without a flash tier, whoever sets `flash`, and the store's face.
 [[nodiscard]] Result<SharedState> make_state(io::Loop* loop, StoreOptions options);
 [[nodiscard]] std::unique_ptr<Store> make_store(SharedState state);
+
+// Lists what was recovered, and gives back what was found twice (recovery.cc).
+void finish_recovery(StoreState& state);
 
 // The calls of Store: lookup.cc, get.cc, put.cc, remove.cc, maintenance.cc.
 [[nodiscard]] Task<GetSummary> get_blocks(SharedState state, std::span<GetItem> items,

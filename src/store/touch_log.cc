@@ -11,7 +11,7 @@ namespace {
 void climb(const Index& index, Slot from, std::uint32_t block_count, std::vector<Slot>& slots) {
   for (Slot at = from; at != kNoSlot && block_count > 0; --block_count) {
     slots.push_back(at);
-    at = index.link(at).parent;
+    at = index.parent(at);
   }
 }
 
@@ -37,7 +37,7 @@ policy::RequestContext context_of(const StoreState& state, Slot any, std::size_t
   policy::RequestContext context;
   context.chain_blocks = static_cast<std::uint32_t>(chain_blocks);
   context.known_blocks = static_cast<std::uint32_t>(known_blocks);
-  context.group = state.residency->index().entry(any).space;
+  context.group = state.spaces.space_of(state.residency->index().entry(any).kind).value;
   return context;
 }
 
@@ -63,11 +63,10 @@ void TouchLog::tell_oldest(StoreState& state) {
 
 void TouchLog::used(StoreState& state, Slot first, Slot tip, std::uint32_t block_count) {
   Index& index = state.index();
-  const Slot before = index.link(first).parent;
+  const Slot before = index.parent(first);
   if (before != kNoSlot) block_count += take(index.entry(before).id);
-  IndexLink& link = index.link(tip);
-  const bool more_expected = (link.flags & IndexLink::kMoreExpected) != 0;
-  link.flags &= static_cast<std::uint8_t>(~IndexLink::kMoreExpected);
+  const bool more_expected = index.entry(tip).has(EntryFlag::kMoreExpected);
+  index.entry(tip).clear(EntryFlag::kMoreExpected);
   waiting_.push_back({index.entry(tip).id, block_count, state.now()});
   if (!more_expected) {
     std::rotate(waiting_.begin(), std::prev(waiting_.end()), waiting_.end());

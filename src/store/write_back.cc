@@ -100,7 +100,7 @@ void WriteBack::settle(StoreState& state, DramBlock block, const FlashAppend& ou
   header.write_back = false;
   const Slot slot = header.slot;
   bool wanted = !header.dropped && slot != kNoSlot;
-  if (wanted) wanted = (state.index().link(slot).flags & IndexLink::kUnwanted) == 0;
+  if (wanted) wanted = !state.index().entry(slot).has(EntryFlag::kUnwanted);
   if (!outcome.status) {
     state.write_back.failure_ = outcome.status;
     note_refusal(state, outcome.status.error().code);
