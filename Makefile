@@ -36,8 +36,8 @@ tsan: deps ## core, io, telemetry and store tests under the thread sanitizer
 	@tools/run_tests build/tsan --unit-only --rooms core,io,telemetry,store
 
 fuzz: deps ## every fuzz target, FUZZ_SECONDS in all (default 300)
-	@scripts/build fuzz all
-	@tools/run_fuzz build/fuzz --seconds $(FUZZ_SECONDS)
+	@scripts/build asan all
+	@tools/run_fuzz build/asan --seconds $(FUZZ_SECONDS)
 
 soak: deps ## the long versions: crash trials, simulation seeds, an hour of fuzzing
 	@scripts/build dev all
