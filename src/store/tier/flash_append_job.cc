@@ -11,11 +11,12 @@
 namespace forebay::store {
 
 void AppendJob::begin(std::span<FlashAppend> items, const FlashCall& call,
-                      const AppendExtras* extras) {
+                      const AppendExtras* extras, AppendClaims* claims) {
   attached_ = true;
   laying_ = true;
   items_ = items;
   extras_ = extras;
+  claims_ = claims;
   prototype_ = {};
   prototype_.kind = block::RequestKind::kWrite;
   prototype_.op_class = call.io.op_class;
@@ -125,9 +126,12 @@ AppendJob::Headers AppendJob::headers() const {
 
 void AppendJob::committed(const Status& flushed) {
   committing_ = false;
+  // Deciding wakes others, perhaps this very call: the job must outlive the loop.
+  ++outstanding_;
   for (Record& record : records_) {
     if (!record.decided) decide(record, flushed);
   }
+  --outstanding_;
   settle();
 }
 
@@ -143,6 +147,7 @@ void AppendJob::decide(Record& record, Status status) {
     return;
   }
   if (good) {
+    claims_->add(record.place.segment);
     core_.segments.add_live(record.place.page, record.data_bytes, record.id);
     const bool moved = extras_ != nullptr && extras_->for_reclaim;
     (moved ? core_.counters.moved_bytes : core_.counters.host_written_bytes) += record.data_bytes;
@@ -156,11 +161,11 @@ bool AppendJob::holds_undecided(const BlockId& id) const {
 }
 
 void AppendJob::give_up(const Error& why) {
+  ++outstanding_;  // deciding wakes others, cancelling may complete the last transfer
   for (Record& record : records_) {
     if (!record.decided) decide(record, std::unexpected(why));
   }
   TransferQueue& queue = core_.queue(block::RequestKind::kWrite);
-  ++outstanding_;  // cancelling may complete the last transfer
   if (builder_) builder_->end();
   for (Transfer* transfer : laid_) core_.transfers.give_back(transfer);
   laid_.clear();
@@ -210,6 +215,7 @@ void AppendJob::recycle() {
   laid_records_ = 0;
   unowned_ = false;
   extras_ = nullptr;
+  claims_ = nullptr;
   writer_.give_back(this);
 }
 

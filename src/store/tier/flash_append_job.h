@@ -27,11 +27,34 @@ struct AppendExtras {
   std::span<const Tombstone> tombstones;     // the data of a kTombstones item
 };
 
+// Keeps segments from being reclaimed while an append call that put records there has not returned:
+// until then the owner does not know them, and would call them dead. A parameter of the call's
+// coroutine, so it goes with the frame.
+class AppendClaims {
+ public:
+  explicit AppendClaims(FlashCore& core) : core_(core) {}
+  ~AppendClaims() {
+    for (const std::uint32_t segment : segments_) --core_.segments.at(segment).claims;
+  }
+  AppendClaims(const AppendClaims&) = delete;
+  AppendClaims& operator=(const AppendClaims&) = delete;
+  void add(std::uint32_t segment) {
+    if (!segments_.empty() && segments_.back() == segment) return;
+    segments_.push_back(segment);
+    ++core_.segments.at(segment).claims;
+  }
+
+ private:
+  FlashCore& core_;
+  std::vector<std::uint32_t> segments_;
+};
+
 class AppendJob {
  public:
   AppendJob(FlashWriter& writer, FlashCore& core) : writer_(writer), core_(core) {}
 
-  void begin(std::span<FlashAppend> items, const FlashCall& call, const AppendExtras* extras);
+  void begin(std::span<FlashAppend> items, const FlashCall& call, const AppendExtras* extras,
+             AppendClaims* claims);
   // Gives the item its place in the log; it is laid and written by lay_next(), in this order.
   void add(FlashAppend& item, const LogPlace& place);
   [[nodiscard]] bool empty() const { return records_.empty(); }
@@ -79,6 +102,7 @@ class AppendJob {
   FlashCore& core_;
   std::span<FlashAppend> items_;
   const AppendExtras* extras_ = nullptr;
+  AppendClaims* claims_ = nullptr;
   block::Request prototype_;
   std::optional<StreamBuilder> builder_;
   FlashPage next_page_ = kNoFlashPage;

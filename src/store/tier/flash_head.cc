@@ -76,6 +76,7 @@ Status LogHead::roll(bool for_reclaim) {
                ? Status(fail(Errc::kNoSpace, "flash: no segment can be freed"))
                : Status(fail(Errc::kBusy, "flash: waiting for a free segment"));
   }
+  if (for_reclaim) ++segments_for_reclaim_;
   start(write_header(*opened, core_.segments.at(*opened).sequence));
   return {};
 }

@@ -57,6 +57,8 @@ class LogHead {
   void on_segments_wanted(std::function<void()> callback) { want_segments_ = std::move(callback); }
   void set_exhausted(bool exhausted);
   [[nodiscard]] bool exhausted() const { return exhausted_; }
+  // How many segments were begun by what reclaim moves.
+  [[nodiscard]] std::uint64_t segments_for_reclaim() const { return segments_for_reclaim_; }
   // A segment's header reached the device or failed to: the committer waits for it.
   void on_header_settled(std::function<void()> callback) { header_settled_ = std::move(callback); }
 
@@ -80,6 +82,7 @@ class LogHead {
   std::function<void()> header_settled_;
   std::list<Task<void>> tasks_;
   std::size_t seals_running_ = 0;
+  std::uint64_t segments_for_reclaim_ = 0;
   bool exhausted_ = false;
 };
 

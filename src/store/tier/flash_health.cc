@@ -84,6 +84,7 @@ void FlashHealth::recover() {
   mode_ = FlashMode::kReadWrite;
   reason_.clear();
   write_failures_ = 0;
+  for (const auto& callback : on_change_) callback();
 }
 
 void FlashHealth::stay(FlashMode mode, std::string reason) {
@@ -104,7 +105,7 @@ void FlashHealth::enter(FlashMode mode, std::string reason) {
   mode_ = mode;
   reason_ = std::move(reason);
   log_warn("flash: {}: {}", mode == FlashMode::kGone ? "off" : "read-only", reason_);
-  if (on_change_) on_change_();
+  for (const auto& callback : on_change_) callback();
 }
 
 }  // namespace forebay::store

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "block/device.h"
 #include "store/tier/flash.h"
@@ -51,7 +52,7 @@ class FlashHealth {
   void recover();
   void stay(FlashMode mode, std::string reason);  // a probe's finding
 
-  void on_change(std::function<void()> callback) { on_change_ = std::move(callback); }
+  void on_change(std::function<void()> callback) { on_change_.push_back(std::move(callback)); }
 
   [[nodiscard]] FlashMode mode() const { return mode_; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
@@ -65,7 +66,7 @@ class FlashHealth {
   std::string reason_;
   int write_failures_ = 0;
   bool worn_ = false;
-  std::function<void()> on_change_;
+  std::vector<std::function<void()>> on_change_;
 };
 
 }  // namespace forebay::store

@@ -83,6 +83,22 @@ Task<void> Reclaimer::pause(Nanos at_most) {
   Waiter waiter(core_.loop(), until, nullptr);
   wakers_.add(waiter);
   (void)co_await waiter;
+  // Woken from inside someone's call: the owner is not asked before that call went on.
+  co_await core_.loop().yield();
+}
+
+void Reclaimer::note_progress() {
+  const std::uint64_t taken = writer_.head().segments_for_reclaim();
+  rounds_without_gain_ = taken == taken_before_ ? 0 : rounds_without_gain_ + 1;
+  taken_before_ = taken;
+}
+
+double Reclaimer::moved_fraction() const {
+  constexpr std::uint32_t kPatience = 4;
+  if (core_.segments.free_count() == 0) return 0;
+  if (rounds_without_gain_ <= kPatience) return core_.options().moved_fraction_max;
+  if (rounds_without_gain_ > 2 * kPatience) return 0;
+  return core_.options().moved_fraction_max / (1U << (rounds_without_gain_ - kPatience));
 }
 
 Task<void> Reclaimer::run() {
@@ -95,15 +111,17 @@ Task<void> Reclaimer::run() {
     }
     if (!wanted()) {
       co_await pause(kForever);
-      // Woken from inside an append: the owner is called only after that suspended.
-      co_await core_.loop().yield();
       continue;
     }
     bool freed = false;
+    note_progress();
     if (core_.may_write()) {
       const auto victim = co_await pick();
       if (victim) freed = co_await reclaim(*victim);
-      if (!victim && !writer_.head().seals_pending()) writer_.head().set_exhausted(true);
+      // Whoever waits for room is told, unless a seal is about to give the next victim.
+      if (!freed && (victim || !writer_.head().seals_pending())) {
+        writer_.head().set_exhausted(true);
+      }
     }
     if (!freed && !stopping_) co_await pause(kPause);
   }
@@ -128,12 +146,15 @@ Task<std::optional<std::uint32_t>> Reclaimer::pick() {
   std::optional<std::uint32_t> best;
   VictimCost best_cost;
   std::size_t calls = 0;
+  // A crash can leave no free segment at all, so no room for copies. The oldest segment is then the
+  // one that can go without any: its tombstones kill nothing that is still on the device.
+  const bool nothing_free = core_.segments.free_count() == 0;
   for (std::uint32_t i = 0; i < core_.segments.count(); ++i) {
     const Segment& segment = core_.segments.at(i);
     // A full segment whose seal failed is as good a victim as a sealed one.
     const bool unsealed =
         segment.state == SegmentState::kFull && segment.pending == 0 && !segment.sealing;
-    if (segment.state != SegmentState::kSealed && !unsealed) continue;
+    if ((segment.state != SegmentState::kSealed && !unsealed) || segment.claims > 0) continue;
     std::array<SampledWorth, Segment::kSamplesMax> samples;
     std::size_t count = 0;
     for (const Segment::Sample& sample : segment.sampled()) {
@@ -148,8 +169,10 @@ Task<std::optional<std::uint32_t>> Reclaimer::pick() {
     facts.age = static_cast<double>(core_.segments.next_sequence() - segment.sequence) /
                 core_.segments.count();
     facts.samples = std::span(samples).first(count);
-    const VictimCost cost = victim_cost(facts, core_.options().moved_fraction_max);
-    if (!best || cost.better_than(best_cost)) {
+    const VictimCost cost = victim_cost(facts, moved_fraction());
+    const bool better =
+        nothing_free ? facts.sequence < best_cost.sequence : cost.better_than(best_cost);
+    if (!best || better) {
       best = i;
       best_cost = cost;
     }
@@ -176,9 +199,12 @@ Task<bool> Reclaimer::reclaim(std::uint32_t victim) {
     }
     co_return false;
   }
-  std::vector<Entry> chosen = co_await choose(&*entries);
-  Status moved = co_await move(std::move(chosen));
-  if (moved) moved = co_await carry(std::move(tombstones), victim);
+  // Tombstones first: they must find room, and what is kept free is enough for them.
+  Status moved = co_await carry(std::move(tombstones), victim);
+  if (moved) {
+    std::vector<Entry> chosen = co_await choose(&*entries);
+    moved = co_await move(std::move(chosen));
+  }
   if (!moved) {
     core_.segments.set_state(victim, before);
     co_return false;
@@ -242,7 +268,7 @@ Task<std::vector<Reclaimer::Entry>> Reclaimer::choose(std::vector<Entry>* entrie
   std::ranges::sort(chosen, [](const Entry& a, const Entry& b) {
     return a.worth != b.worth ? a.worth > b.worth : a.page < b.page;
   });
-  const double budget = core_.options().moved_fraction_max * core_.layout().segment_pages();
+  const double budget = moved_fraction() * core_.layout().segment_pages();
   double pages = 0;
   std::erase_if(chosen, [&](const Entry& entry) {
     const double more = core_.layout().record_pages(entry.data_bytes);

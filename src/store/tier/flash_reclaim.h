@@ -43,6 +43,10 @@ class Reclaimer {
   [[nodiscard]] bool wanted() const;
   [[nodiscard]] bool has_emptied() const;
   [[nodiscard]] Task<void> run();
+  // When round after round the copies begin a segment of their own, by bad luck with sizes, fewer
+  // are made, in the end none: reclaim must gain room.
+  void note_progress();
+  [[nodiscard]] double moved_fraction() const;
   [[nodiscard]] Task<void> pause(Nanos at_most);
   [[nodiscard]] Task<std::optional<std::uint32_t>> pick();
   // False: nothing was freed and it is not worth trying again at once.
@@ -67,6 +71,8 @@ class Reclaimer {
   Task<void> task_;
   bool running_ = false;
   bool stopping_ = false;
+  std::uint32_t rounds_without_gain_ = 0;
+  std::uint64_t taken_before_ = 0;
 };
 
 }  // namespace forebay::store

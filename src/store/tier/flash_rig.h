@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,7 @@ class MapOwner final : public FlashOwner {
     if (is_live(id, from)) known[id].page = to;
   }
   void on_dropped(const BlockId& id, FlashPage page) override {
-    ++dropped;
+    dropped_ids.insert(id);
     if (is_live(id, page)) known.erase(id);
   }
   std::uint32_t heat_of(const BlockId& id, FlashPage) override {
@@ -81,7 +82,7 @@ class MapOwner final : public FlashOwner {
   std::map<BlockId, Known> known;
   std::map<BlockId, double> worths;
   std::uint64_t moved = 0;
-  std::uint64_t dropped = 0;
+  std::set<BlockId> dropped_ids;
 };
 
 struct RigOptions {
@@ -105,6 +106,7 @@ class FlashRig {
     io::SimOptions sim = options_.sim;
     sim.seed = options_.seed + 1000 * ++lives_;
     engine = std::make_unique<io::SimEngine>(sim, disk_);
+    arm_cut();
     loop = std::make_unique<io::Loop>(*engine);
     block::OpenDevice open;
     open.size_bytes = options_.device_bytes;
@@ -117,7 +119,16 @@ class FlashRig {
     drain();
     device.reset();
     loop.reset();
+    if (engine != nullptr) writes_before_ += engine->writes_started();
     engine.reset();
+  }
+  // The power goes after this many writes, counted over all lives.
+  void cut_power_after_writes(std::uint64_t writes) {
+    cut_after_ = writes;
+    if (engine != nullptr) arm_cut();
+  }
+  [[nodiscard]] std::uint64_t writes_started() const {
+    return writes_before_ + (engine == nullptr ? 0 : engine->writes_started());
   }
   // Completions that a stuck or slow device still owes.
   void drain() {
@@ -234,7 +245,17 @@ class FlashRig {
  private:
   RigOptions options_;
   std::shared_ptr<io::SimDisk> disk_;
+  void arm_cut() {
+    const std::uint64_t writes = writes_started();
+    if (cut_after_ != kNoCut && cut_after_ >= writes) {
+      engine->cut_power_after_writes(cut_after_ - writes);
+    }
+  }
+
+  static constexpr std::uint64_t kNoCut = ~std::uint64_t{0};
   std::uint64_t lives_ = 0;
+  std::uint64_t writes_before_ = 0;
+  std::uint64_t cut_after_ = kNoCut;
 };
 
 }  // namespace forebay::store

@@ -55,6 +55,7 @@ struct Segment {
   std::uint32_t proven_page = 1;  // within the segment: where the last good record ends
   std::uint32_t live_pages = 0;   // of records not known to be dropped
   std::uint32_t pins = 0;         // reads and writes in flight: it is not reused before they ended
+  std::uint32_t claims = 0;       // good records whose appender has not been told yet
   std::uint32_t pending = 0;      // records whose fate is open
   SummaryCounts counts;           // once sealed
   std::uint32_t body_page = 0;    // once sealed

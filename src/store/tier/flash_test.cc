@@ -57,5 +57,28 @@ TEST(FlashTier, FindsEverythingAgainAfterTheProcessIsKilled) {
   EXPECT_EQ(got.wrong, 0U);
 }
 
+TEST(FlashTier, GoesOnWhenFullByReclaimingSegments) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  const std::uint64_t capacity = rig.tier->stats().capacity_bytes;
+  std::uint64_t written = 0;
+  for (std::uint64_t first = 1; written < 4 * capacity; first += 4) {
+    ASSERT_EQ(count_good(rig.append(first, 4, 16384)), 4U) << first;
+    written += 4 * 16384;
+  }
+  const FlashStats stats = rig.tier->stats();
+  EXPECT_GT(stats.reclaimed_segments, 2 * stats.segment_count);
+  EXPECT_LE(stats.live_bytes, stats.capacity_bytes);
+  EXPECT_GT(rig.owner->known.size(), capacity / 2 / 20480);
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t n = 1; n < written / 16384; ++n) {
+    if (rig.owner->known.contains(rig_id(n))) all.push_back(n);
+  }
+  const auto got = rig.read(all);
+  for (const Status& status : got.statuses) EXPECT_TRUE(status) << to_string(status.error());
+  EXPECT_EQ(got.good, all.size());
+  EXPECT_EQ(got.wrong, 0U);
+}
+
 }  // namespace
 }  // namespace forebay::store

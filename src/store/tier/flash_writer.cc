@@ -24,6 +24,8 @@ Error why_ended(Wake wake) {
 
 FlashWriter::FlashWriter(FlashCore& core) : core_(core), head_(core) {
   head_.on_header_settled([this] { pump_commits(); });
+  // Who waits for room learns that none will come.
+  core_.health.on_change([this] { head_.changed().notify(); });
 }
 FlashWriter::~FlashWriter() = default;
 
@@ -132,12 +134,12 @@ Task<Status> FlashWriter::wait_for_room(FlashCall call) {
 }
 
 Task<Status> FlashWriter::place_all(std::vector<JobHandle>* jobs, std::span<FlashAppend> items,
-                                    FlashCall call, const AppendExtras* extras) {
+                                    FlashCall call, const Terms* terms) {
   std::size_t at = 0;
   Status status;
   while (status && at < items.size()) {
     AppendJob& job = *jobs->back();
-    const auto reserved = reserve_some(job, items, at, extras);
+    const auto reserved = reserve_some(job, items, at, terms->extras);
     if (reserved) {
       at += *reserved;
       status = co_await lay_all(&job, call);
@@ -146,7 +148,7 @@ Task<Status> FlashWriter::place_all(std::vector<JobHandle>* jobs, std::span<Flas
     } else if (!job.empty()) {
       // What this call has placed so far may be just what must become durable first.
       job.end_laying();
-      jobs->push_back(new_job(items, call, extras));
+      jobs->push_back(new_job(items, call, *terms));
     } else {
       status = co_await wait_for_room(call);
     }
@@ -159,21 +161,20 @@ Task<Status> FlashWriter::place_all(std::vector<JobHandle>* jobs, std::span<Flas
 }
 
 FlashWriter::JobHandle FlashWriter::new_job(std::span<FlashAppend> items, const FlashCall& call,
-                                            const AppendExtras* extras) {
+                                            const Terms& terms) {
   JobHandle job(take());
-  job->begin(items, call, extras);
+  job->begin(items, call, terms.extras, terms.claims.get());
   return job;
 }
 
-Task<void> FlashWriter::append(std::span<FlashAppend> items, FlashCall call,
-                               const AppendExtras* extras) {
+Task<void> FlashWriter::append_claimed(std::span<FlashAppend> items, FlashCall call, Terms terms) {
   for (FlashAppend& item : items) {
     item.page = kNoFlashPage;
     item.status = fail(Errc::kCancelled, "flash append: not reached");
   }
   std::vector<JobHandle> jobs;
-  jobs.push_back(new_job(items, call, extras));
-  const Status placed = co_await place_all(&jobs, items, call, extras);
+  jobs.push_back(new_job(items, call, terms));
+  const Status placed = co_await place_all(&jobs, items, call, &terms);
   std::optional<Error> ended;
   if (!placed &&
       (placed.error().code == Errc::kTimedOut || placed.error().code == Errc::kCancelled)) {

@@ -28,7 +28,9 @@ class FlashWriter {
   FlashWriter& operator=(const FlashWriter&) = delete;
 
   [[nodiscard]] Task<void> append(std::span<FlashAppend> items, FlashCall call,
-                                  const AppendExtras* extras = nullptr);
+                                  const AppendExtras* extras = nullptr) {
+    return append_claimed(items, std::move(call), {extras, std::make_unique<AppendClaims>(core_)});
+  }
   [[nodiscard]] LogHead& head() { return head_; }
   // Is a newer copy of this block on its way, not yet acknowledged?
   [[nodiscard]] bool appending(const BlockId& id) const;
@@ -48,11 +50,17 @@ class FlashWriter {
   void finish_flush(Transfer& done);
 
   [[nodiscard]] Status check(const FlashAppend& item) const;
+  struct Terms {
+    const AppendExtras* extras = nullptr;
+    std::unique_ptr<AppendClaims> claims;
+  };
+  [[nodiscard]] Task<void> append_claimed(std::span<FlashAppend> items, FlashCall call,
+                                          Terms terms);
   [[nodiscard]] JobHandle new_job(std::span<FlashAppend> items, const FlashCall& call,
-                                  const AppendExtras* extras);
+                                  const Terms& terms);
   // A call becomes several jobs when it must wait for room that its own records take.
   [[nodiscard]] Task<Status> place_all(std::vector<JobHandle>* jobs, std::span<FlashAppend> items,
-                                       FlashCall call, const AppendExtras* extras);
+                                       FlashCall call, const Terms* terms);
   // Reserves places from `at` on; how many items are done with (placed or refused).
   [[nodiscard]] Result<std::size_t> reserve_some(AppendJob& job, std::span<FlashAppend> items,
                                                  std::size_t at, const AppendExtras* extras);
