@@ -58,6 +58,7 @@ struct Rig {
   std::unique_ptr<BackendStore> dram(std::uint64_t bytes) {
     store::StoreOptions options;
     options.dram_bytes = bytes;
+    options.policy = "lru";  // as engines' own tiers; the tests say what stays
     auto opened = loop.run(store::Store::open(&loop, options));
     EXPECT_TRUE(opened) << to_string(opened.error());
     return *BackendStore::make(&loop, "dram", std::move(*opened), kSpace);

@@ -142,7 +142,11 @@ void Emulator::on_due(std::size_t position, Nanos intended) {
     end(sequence, RequestState::kFailed);
     return;
   }
-  sequence.blocks = prompt_blocks(request, context_->options.block_tokens, context_->options.space);
+  {
+    const CpuMeter meter(*context_);
+    sequence.blocks =
+        prompt_blocks(request, context_->options.block_tokens, context_->options.space);
+  }
   scheduler_.arrive(sequence);
 }
 

@@ -420,6 +420,28 @@ TEST(Emulated, ThePrefillRateIsToldToTheBackend) {
   EXPECT_EQ(bench.fake.prefills[0], std::pair(std::uint64_t{1000}, Nanos(milliseconds(100))));
 }
 
+// In true time: steps planned at a microsecond, with a megabyte to write in each.
+TEST(Emulated, AnEmulatorThatCannotKeepUpSaysSo) {
+  const auto engine = *io::make_engine(io::EngineChoice::kPosix);
+  io::Loop loop(*engine);
+  FakeBackend fake(&loop);
+  EngineOptions options = small_engine();
+  options.kv_bytes_per_token = 10486;
+  options.hbm_kv_bytes = 16 << 20;
+  options.prefill_tokens_per_second = 1e8;
+  const std::vector<Request> requests = {request_at(0, 1000, 1)};
+  const EngineResult result = loop.run(run_emulated(&loop, requests, &fake, options, nullptr, {}));
+  EXPECT_EQ(result.step_lag_ns.count(), 1U);
+  EXPECT_GT(result.step_lag_ns.max(), 10'000U);
+  EXPECT_GT(result.emulator_cpu_ns, 10'000);
+  EXPECT_EQ(result.filled_bytes, 10U * 1048600);
+  const RequestRecord& record = result.records[0];
+  EXPECT_GT(record.first_token_ns - record.send_ns, 20'000);  // what it really took
+  EXPECT_EQ(
+      record.queue_ns + record.lookup_ns + record.read_ns + record.recompute_ns + record.other_ns,
+      record.first_token_ns - record.intended_ns);
+}
+
 TEST(Emulated, BadOptionsAreAnErrorNotACrash) {
   const auto code_of = [](auto change) {
     Bench bench;

@@ -30,6 +30,11 @@ std::byte* map_aligned(std::size_t bytes) {
   return at;
 }
 
+// Pages now, so that a run's first steps do not pay for them. Kernels before 5.14 cannot: they pay.
+bool populate(std::byte* at, std::size_t bytes) {
+  return ::madvise(at, bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+}
+
 }  // namespace
 
 Result<HugeMemory> HugeMemory::map(std::size_t bytes) {
@@ -39,7 +44,14 @@ Result<HugeMemory> HugeMemory::map(std::size_t bytes) {
   if (rounded >= kHugePageBytes) {
     // Reserved pages must be there now: a later shortage would be a SIGBUS.
     at = map_anonymous(rounded, MAP_HUGETLB | MAP_POPULATE);
-    if (at == nullptr) at = map_aligned(rounded);
+    if (at == nullptr) {
+      at = map_aligned(rounded);
+      if (at != nullptr && !populate(at, rounded)) {
+        const int os_code = errno;
+        ::munmap(at, rounded);
+        return fail(Errc::kNoSpace, "fill the emulated HBM with pages", os_code);
+      }
+    }
   } else {
     at = map_anonymous(rounded, 0);
   }

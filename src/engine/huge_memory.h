@@ -2,7 +2,7 @@
 //
 // Page size decides what direct I/O costs (a 2 MiB page is pinned once, 4 KiB pages 512 times), so
 // reserved huge pages are tried first, then transparent ones, then whatever there is. The memory is
-// zeroed by the kernel when first touched. Threads: any; one owner. Errors: kNoSpace.
+// there before map() returns, zeroed. Threads: any; one owner. Errors: kNoSpace.
 #pragma once
 
 #include <cstddef>
