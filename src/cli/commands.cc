@@ -13,9 +13,9 @@ namespace {
 
 // A new command is a file cmd_<name>.cc, a line in commands.h and a line here.
 constexpr std::array kCommands{
-    &kStorePutCommand,   &kStoreGetCommand,      &kStoreStatCommand,    &kStoreVerifyCommand,
-    &kBenchStoreCommand, &kTraceDescribeCommand, &kTraceConvertCommand, &kTraceSynthesiseCommand,
-    &kVersionCommand,    &kHelpCommand,
+    &kRunCommand,          &kReportShowCommand,      &kStorePutCommand,   &kStoreGetCommand,
+    &kStoreStatCommand,    &kStoreVerifyCommand,     &kBenchStoreCommand, &kTraceDescribeCommand,
+    &kTraceConvertCommand, &kTraceSynthesiseCommand, &kVersionCommand,    &kHelpCommand,
 };
 
 int unknown_command(const std::string& word) {

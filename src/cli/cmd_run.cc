@@ -1,0 +1,149 @@
+// `forebay run SPEC.toml`: the joint test, from a specification to a result folder with its report.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "joint/runner.h"
+#include "report/text.h"
+
+namespace forebay::cli {
+namespace {
+
+// Set by the first signal; the second ends the process in the usual way.
+std::atomic<bool> stop_wanted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_signal(int number) {
+  stop_wanted.store(true);
+  std::signal(number, SIG_DFL);
+}
+
+void listen_for_signals() {
+  stop_wanted.store(false);
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+std::string minutes(Nanos span) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(span).count();
+  return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+}
+
+// One line that is written over, on a terminal only; ten times a second at most.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted) : shown_(wanted && isatty(STDERR_FILENO) == 1) {}
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const joint::Progress& progress) {
+    if (!shown_ || (progress.elapsed - last_ < std::chrono::milliseconds(100) && drawn_)) return;
+    last_ = progress.elapsed;
+    drawn_ = true;
+    fmt::print(stderr,
+               "\r\x1b[K{}/{} cells: {}, round {}, {} of {} requests, {} gone, about {} left",
+               progress.cells_done, progress.cells_total, progress.arm, progress.round + 1,
+               progress.requests_done, progress.requests_total, minutes(progress.elapsed),
+               minutes(progress.left));
+    std::fflush(stderr);
+  }
+  void clear() {
+    if (drawn_) fmt::print(stderr, "\r\x1b[K");
+    drawn_ = false;
+  }
+
+ private:
+  bool shown_;
+  bool drawn_ = false;
+  Nanos last_{0};
+};
+
+// The flags that stand for keys of the spec come after --set, so the shorter way wins.
+std::vector<std::string> sets_of(const Invocation& call) {
+  std::vector<std::string> sets;
+  const std::string set = call.text("--set");
+  for (std::size_t at = 0; at < set.size();) {
+    const std::size_t end = std::min(set.find(';', at), set.size());
+    if (end > at) sets.push_back(set.substr(at, end - at));
+    at = end + 1;
+  }
+  if (call.has("--rounds")) sets.push_back(fmt::format("run.rounds={}", call.count("--rounds")));
+  if (call.has("--requests")) {
+    sets.push_back(fmt::format("run.requests={}", call.count("--requests")));
+  }
+  if (call.has("--virtual")) sets.push_back("run.virtual=true");
+  return sets;
+}
+
+int exit_code(const joint::RunOutcome& outcome) {
+  if (!outcome.failure.empty() || !outcome.summary.valid) return kExitFailed;
+  return outcome.summary.partial.empty() ? kExitOk : kExitInconclusive;
+}
+
+int run(const Invocation& call) {
+  joint::JointOptions options;
+  options.source.file = call.arguments()[0];
+  options.output = call.text("--output");
+  options.source.sets = sets_of(call);
+  if (const auto text = report::read_text(options.source.file)) {
+    options.source.text = *text;
+  } else {
+    call.mistakes().add(options.source.file,
+                        fmt::format("cannot be read: {}", to_string(text.error())));
+  }
+  if (const auto refused = call.refuse()) return *refused;
+  const auto spec = joint::read_spec(options.source, call.mistakes());
+  if (!spec) return *call.refuse();
+
+  listen_for_signals();
+  ProgressLine line(!call.quiet() && !call.json());
+  options.stop = &stop_wanted;
+  options.on_progress = [&line](const joint::Progress& progress) { line.show(progress); };
+  const auto outcome = joint::run_joint(*spec, options, call.mistakes());
+  line.clear();
+  if (!outcome) return call.refuse().value_or(kExitFailed);
+  if (!outcome->failure.empty()) fmt::print(stderr, "forebay run: {}\n", outcome->failure);
+  if (call.json()) {
+    auto json =
+        nlohmann::ordered_json::parse(report::summary_to_json(outcome->summary, outcome->facts));
+    json["folder"] = outcome->folder;
+    fmt::print("{}\n", json.dump());
+  } else {
+    fmt::print("{}report: {}/{}\n", report::text_report(outcome->facts, outcome->summary),
+               outcome->folder, report::kHtmlFile);
+  }
+  return exit_code(*outcome);
+}
+
+constexpr std::array<Flag, 5> kFlags{{
+    {"--output", "DIR", "", "folder of the result (default: the spec's, or out/<name>)"},
+    {"--rounds", "COUNT", "", "run.rounds: times that every arm runs"},
+    {"--requests", "COUNT", "", "run.requests: only the first of the workload"},
+    {"--virtual", "", "", "run.virtual: simulated clock and disk, deterministic"},
+    {"--set", "KEY=VALUE", "", "any key of the spec, such as arm.forebay.policy=lru; `;` between"},
+}};
+
+}  // namespace
+
+const Command kRunCommand{
+    .name = "run",
+    .arguments = "SPEC.toml",
+    .summary = "the joint test: arms side by side under one workload, with a report",
+    .details =
+        "Runs every arm of the specification in every round, in seeded order, and writes a result "
+        "folder: raw logs, summary.json and report.html. docs/formats/joint-spec.md lists the "
+        "keys. Ctrl-C leaves a valid partial report. Exit codes: 0 done, 1 invalid or failed, 2 "
+        "the specification is wrong, 3 partial.",
+    .flags = kFlags,
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run};
+
+}  // namespace forebay::cli

@@ -1,0 +1,270 @@
+#include "joint/runner.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/log.h"
+#include "core/version.h"
+#include "inventory/environment.h"
+#include "joint/cell.h"
+#include "joint/engine_setup.h"
+#include "joint/facts.h"
+#include "joint/limits.h"
+#include "joint/schedule.h"
+#include "joint/sensitivity.h"
+#include "joint/workload_setup.h"
+#include "report/html.h"
+
+namespace forebay::joint {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDidNotEnd = "the run did not end";
+constexpr const char* kStopped = "stopped by a signal";
+
+// A spec with its requests and its engine: what cells are made of.
+struct Case {
+  Spec spec;
+  LoadedWorkload workload;
+  EngineSetup setup;
+};
+
+std::optional<Case> load_case(const Spec& spec, const std::string& spec_file,
+                              Diagnostics& mistakes) {
+  auto workload = load_workload(spec, spec_file, mistakes);
+  if (!workload) return std::nullopt;
+  auto setup = set_up_engine(spec, SpecPlaces(spec_file), workload->block_tokens, mistakes);
+  if (!setup) return std::nullopt;
+  return Case{spec, std::move(*workload), std::move(*setup)};
+}
+
+class Runner {
+ public:
+  Runner(const JointOptions& options, report::FolderWriter folder, std::size_t cells_total)
+      : options_(options), folder_(std::move(folder)) {
+    progress_.cells_total = cells_total;
+    start_ = clock_.now();
+  }
+
+  void run_case(const Case& test, std::size_t variant);
+  [[nodiscard]] bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+  [[nodiscard]] report::RunFacts& facts() { return facts_; }
+  [[nodiscard]] const report::FolderWriter& folder() const { return folder_; }
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+  void write(std::string_view file, const std::string& text) { keep(folder_.write(file, text)); }
+  void remove_stores(const Spec& spec) const;
+
+ private:
+  [[nodiscard]] std::string store_folder(const Spec& spec) const;
+  [[nodiscard]] CellPlan plan_of(const Case& test, const Turn& turn, std::size_t variant) const;
+  void run_turn(const Case& test, const Turn& turn, std::size_t variant);
+  void log_cell(const CellResult& result);
+  void report_progress(const Case& test, const Turn& turn, std::size_t requests_done);
+  void keep(const Status& status) {
+    if (!status && failure_.empty()) failure_ = folder_.path() + ": " + to_string(status.error());
+  }
+
+  const JointOptions& options_;
+  report::FolderWriter folder_;
+  report::RunFacts facts_;
+  std::vector<std::shared_ptr<io::SimDisk>> kept_disks_;  // by arm, virtual time
+  std::vector<bool> broken_;                              // arms that failed in this case
+  SystemClock clock_;
+  Nanos start_{0};
+  Progress progress_;
+  std::int64_t virtual_start_ns_ = 0;
+  std::string failure_;
+};
+
+std::string Runner::store_folder(const Spec& spec) const {
+  return spec.storage.path.empty() ? folder_.path_of("stores") : spec.storage.path;
+}
+
+void Runner::remove_stores(const Spec& spec) const {
+  if (!spec.storage.path.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(store_folder(spec), ignored);
+}
+
+void Runner::run_case(const Case& test, std::size_t variant) {
+  broken_.assign(test.spec.arms.size(), false);
+  kept_disks_.assign(test.spec.arms.size(), nullptr);
+  for (const Turn& turn :
+       schedule(test.spec.arms.size(), test.spec.run.rounds, test.spec.run.seed)) {
+    if (stopped() || !failure_.empty()) return;
+    const bool skipped = skip_reason(test.spec, test.spec.arms[turn.arm]) != "";
+    if (!skipped && !broken_[turn.arm]) run_turn(test, turn, variant);
+    ++progress_.cells_done;
+  }
+}
+
+CellPlan Runner::plan_of(const Case& test, const Turn& turn, std::size_t variant) const {
+  const ArmSpec& arm = test.spec.arms[turn.arm];
+  CellPlan plan;
+  plan.spec = &test.spec;
+  plan.setup = &test.setup;
+  plan.requests = test.workload.requests;
+  plan.arm = turn.arm;
+  plan.round = turn.round;
+  plan.position = turn.position;
+  plan.variant = variant;
+  plan.stop = options_.stop;
+  const std::string folder = store_folder(test.spec);
+  if (arm.kind == "forebay") {
+    plan.device = test.spec.storage.device.empty() ? fmt::format("{}/{}.flash", folder, arm.name)
+                                                   : test.spec.storage.device;
+  }
+  if (arm.kind == "files") plan.folder = fmt::format("{}/{}.files", folder, arm.name);
+  return plan;
+}
+
+void Runner::run_turn(const Case& test, const Turn& turn, std::size_t variant) {
+  CellPlan plan = plan_of(test, turn, variant);
+  const bool fresh = test.spec.run.state == "fresh";
+  std::error_code ignored;
+  if (test.spec.run.virtual_time) {
+    auto& disk = kept_disks_[turn.arm];
+    if (fresh || !disk) disk = std::make_shared<io::SimDisk>();
+    plan.virtual_disk = disk;
+  } else {
+    fs::create_directories(store_folder(test.spec), ignored);
+    if (fresh) fs::remove_all(plan.device.empty() ? plan.folder : plan.device, ignored);
+  }
+  report_progress(test, turn, 0);
+  plan.on_progress = [&](std::size_t done) { report_progress(test, turn, done); };
+  CellResult result = run_cell(plan);
+  result.cell.start_ns =
+      test.spec.run.virtual_time
+          ? std::exchange(virtual_start_ns_, virtual_start_ns_ + result.cell.span_ns)
+          : (clock_.now() - start_).count() - result.cell.span_ns;
+  if (fresh) {
+    kept_disks_[turn.arm].reset();
+    if (!test.spec.run.virtual_time) {
+      fs::remove_all(plan.device.empty() ? plan.folder : plan.device, ignored);
+    }
+  }
+  if (!result.failure.empty()) {
+    broken_[turn.arm] = true;
+    facts_.notes.push_back(fmt::format("arm {} failed in round {}: {}",
+                                       test.spec.arms[turn.arm].name, turn.round + 1,
+                                       result.failure));
+    log_warn("{}", facts_.notes.back());
+  }
+  if (variant == 0 && !result.detail.empty()) facts_.arms[turn.arm].detail = result.detail;
+  log_cell(result);
+}
+
+// The cell's own row comes last: without it the others do not count, so a kill in between leaves a
+// result that is consistent.
+void Runner::log_cell(const CellResult& result) {
+  const auto names = facts_.arm_names();
+  keep(folder_.append(std::span<const report::RequestRow>(result.requests), names));
+  keep(folder_.append(std::span<const report::OpRow>(result.ops), names));
+  keep(folder_.append(std::span<const report::TrafficRow>(result.traffic), names));
+  keep(folder_.append(std::span(&result.cell, 1), names));
+}
+
+void Runner::report_progress(const Case& test, const Turn& turn, std::size_t requests_done) {
+  if (!options_.on_progress) return;
+  progress_.arm = test.spec.arms[turn.arm].name;
+  progress_.round = turn.round;
+  progress_.requests_done = requests_done;
+  progress_.requests_total = test.workload.requests.size();
+  progress_.elapsed = clock_.now() - start_;
+  const double part = static_cast<double>(requests_done) /
+                      static_cast<double>(std::max<std::size_t>(1, progress_.requests_total));
+  const double done = static_cast<double>(progress_.cells_done) + part;
+  const double total = static_cast<double>(progress_.cells_total);
+  // Before there is anything to go by, the workload's own length is the guess.
+  const double span_ns = static_cast<double>(test.workload.requests.back().arrival_ns);
+  const double per_cell =
+      done > 0.1 ? static_cast<double>(progress_.elapsed.count()) / done : span_ns;
+  progress_.left = Nanos(static_cast<std::int64_t>(per_cell * std::max(0.0, total - done)));
+  options_.on_progress(progress_);
+}
+
+struct OutputFolder {
+  std::string path;
+  bool exact;  // the user named it just now: never another one instead
+};
+
+OutputFolder output_folder(const Spec& spec, const JointOptions& options) {
+  if (!options.output.empty()) return {options.output, true};
+  const std::string wanted =
+      spec.run.output.empty() ? fmt::format("out/{}", spec.run.name) : spec.run.output;
+  return {report::free_folder(wanted), false};
+}
+
+std::optional<report::FolderWriter> make_folder(const OutputFolder& output, Diagnostics& mistakes) {
+  auto folder = report::FolderWriter::create(output.path);
+  if (folder) return std::move(*folder);
+  mistakes.add(output.exact ? "--output" : output.path,
+               fmt::format("{}: {}", output.path, to_string(folder.error())),
+               folder.error().code == Errc::kExists ? "name a folder that holds no result" : "");
+  return std::nullopt;
+}
+
+// Summary and report from what the folder really holds, as `report show` will read it.
+void finish(Runner& runner, RunOutcome& outcome, const std::string& environment) {
+  runner.write(report::kFactsFile, report::facts_to_json(runner.facts()));
+  Diagnostics unreadable;
+  const auto log = report::read_folder(runner.folder().path(), unreadable);
+  outcome.folder = runner.folder().path();
+  outcome.facts = runner.facts();
+  outcome.failure = runner.failure();
+  if (!log) {
+    if (outcome.failure.empty()) outcome.failure = unreadable.text();
+    return;
+  }
+  outcome.summary = report::summarise(*log);
+  runner.write(report::kSummaryFile, report::summary_to_json(outcome.summary, log->facts));
+  runner.write(report::kHtmlFile, report::html_report(*log, outcome.summary, environment));
+  outcome.failure = runner.failure();
+}
+
+}  // namespace
+
+std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& options,
+                                    Diagnostics& mistakes) {
+  const std::string& file = options.source.file;
+  auto test = load_case(spec, file, mistakes);
+  std::vector<VariantSpec> variants = variant_specs(spec, options.source, mistakes);
+  if (!test) return std::nullopt;
+  const OutputFolder output = output_folder(spec, options);
+  check_limits(spec, needs_of(spec, test->setup, test->workload.working_set_tokens),
+               spec.storage.path.empty() ? output.path : spec.storage.path, mistakes);
+  if (!mistakes.empty()) return std::nullopt;
+  auto folder = make_folder(output, mistakes);
+  if (!folder) return std::nullopt;
+
+  const std::size_t cells = spec.arms.size() * (spec.run.rounds + variants.size());
+  Runner runner(options, std::move(*folder), cells);
+  runner.facts() = declare_facts(test->spec, test->setup, test->workload);
+  runner.facts().partial = kDidNotEnd;
+  for (const VariantSpec& variant : variants) runner.facts().variants.push_back(variant.variant);
+  const std::string environment = inventory::environment_to_json(
+      {inventory::capture_machine(), inventory::capture_storage(output.path)},
+      std::string(version()));
+  runner.write(report::kSpecFile, spec_to_toml(test->spec));
+  runner.write(report::kEnvironmentFile, environment);
+  runner.write(report::kFactsFile, report::facts_to_json(runner.facts()));
+
+  runner.run_case(*test, 0);
+  for (std::size_t v = 0; v < variants.size() && !runner.stopped(); ++v) {
+    const auto changed = load_case(variants[v].spec, file, mistakes);
+    if (changed) runner.run_case(*changed, v + 1);
+  }
+  runner.remove_stores(spec);
+  runner.facts().partial = runner.stopped() ? kStopped : "";
+  RunOutcome outcome;
+  finish(runner, outcome, environment);
+  return outcome;
+}
+
+}  // namespace forebay::joint

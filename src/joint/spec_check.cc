@@ -1,0 +1,197 @@
+#include "joint/spec_check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "joint/engine_setup.h"
+#include "joint/spec_fields.h"
+
+namespace forebay::joint {
+namespace {
+
+constexpr std::size_t kNameBytesMax = 40;
+
+struct Check {
+  Spec& spec;
+  const SpecPlaces& places;
+  Diagnostics& mistakes;
+
+  void refuse(std::string_view key, std::string message, std::string hint = {}) const {
+    mistakes.add(places.of(key), std::move(message), std::move(hint));
+  }
+};
+
+// Names stand in file names and in comma-separated logs.
+bool good_name(const std::string& name) {
+  return !name.empty() && name.size() <= kNameBytesMax && name != "." && name != ".." &&
+         std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
+}
+
+void check_name(const Check& check, const std::string& key, const std::string& name) {
+  if (good_name(name)) return;
+  check.refuse(key, fmt::format("`{}` cannot be a name", name.substr(0, 2 * kNameBytesMax)),
+               fmt::format("1 to {} letters, digits, `-`, `_`, `.`", kNameBytesMax));
+}
+
+void check_run(const Check& check) {
+  const RunSpec& run = check.spec.run;
+  check_name(check, "run.name", run.name);
+  if (run.restart && !run.prepare && run.state == "fresh") {
+    check.refuse("run.restart", "`restart` without `prepare` reopens an empty store",
+                 "set `prepare = true` or `state = \"kept\"`");
+  }
+  const StorageSpec& storage = check.spec.storage;
+  if (storage.device.empty()) return;
+  if (run.state == "fresh") {
+    check.refuse("storage.device", "a device is never emptied for you, so its state is not fresh",
+                 "set `state = \"kept\"` in [run], or name a `path` instead of a device");
+  }
+  const auto users = std::ranges::count(check.spec.arms, "forebay", &ArmSpec::kind);
+  if (users > 1) {
+    check.refuse("storage.device", fmt::format("{} arms would share one device", users),
+                 "name a `path`, or keep one arm of kind forebay");
+  }
+}
+
+void check_file(const Check& check) {
+  const WorkloadSpec& workload = check.spec.workload;
+  if (workload.file.empty()) {
+    check.refuse("workload.kind", "`file` is missing in [workload]",
+                 "name a trace, or set `kind = \"generated\"`");
+    return;
+  }
+  const std::string path = resolve_path(check.places.file(), workload.file);
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return;
+  check.refuse("workload.file", fmt::format("`{}` is not there", path),
+               workload.origin.empty()
+                   ? "the path is relative to the folder of this spec"
+                   : fmt::format("get it from {}; the path is relative to the folder of this spec",
+                                 workload.origin));
+}
+
+void check_generated(const Check& check) {
+  WorkloadSpec& workload = check.spec.workload;
+  workload.generator.arrivals =
+      workload::find_arrival_kind(workload.arrivals).value_or(workload::ArrivalKind::kPoisson);
+  Diagnostics found;
+  workload::check_options(workload.generator, found);
+  for (const Diagnostic& item : found.kept()) {
+    check.refuse("workload." + item.place, fmt::format("`{}` {}", item.place, item.message),
+                 item.hint);
+  }
+}
+
+void check_workload(const Check& check) {
+  const WorkloadSpec& workload = check.spec.workload;
+  if (workload.kind == "file") check_file(check);
+  if (workload.kind == "generated") check_generated(check);
+  if (workload.kind == "batch" && workload.shared_tokens >= workload.input_tokens) {
+    check.refuse("workload.shared_tokens",
+                 fmt::format("{} shared tokens leave nothing of a prompt of {}",
+                             workload.shared_tokens, workload.input_tokens));
+  }
+}
+
+void check_arm(const Check& check, std::size_t index) {
+  const ArmSpec& arm = check.spec.arms[index];
+  const std::string path = fmt::format("arm.{}", index);
+  const auto key = [&](std::string_view name) { return fmt::format("{}.{}", path, name); };
+  if (arm.kind.empty()) {
+    // A kind that was given and is unknown has its line already.
+    if (!check.places.has(key("kind"))) {
+      check.refuse(path, "`kind` is missing in [[arm]]", suggest("", arm_kinds()));
+    }
+    return;
+  }
+  check_name(check, key("name"), arm.name);
+  for (std::size_t other = 0; other < index; ++other) {
+    if (check.spec.arms[other].name == arm.name) {
+      check.refuse(key("name"), fmt::format("two arms are named `{}`", arm.name),
+                   "give one of them another `name`");
+    }
+  }
+  const bool flash = arm.kind == "forebay" || arm.kind == "files";
+  if (flash && arm.flash_bytes == 0 && check.spec.storage.device.empty()) {
+    check.refuse(path, fmt::format("arm `{}` has no `flash_bytes`", arm.name),
+                 "set it here or in [storage]");
+  }
+  if (arm.kind == "dram" && arm.dram_bytes == 0) {
+    check.refuse(path, fmt::format("arm `{}` has no `dram_bytes`", arm.name),
+                 "set it here or in [storage]");
+  }
+  const bool throttled =
+      arm.bytes_per_second > 0 || arm.operations_per_second > 0 || arm.latency_us > 0;
+  if (arm.kind == "files" && throttled) {
+    check.refuse(
+        path,
+        fmt::format("arm `{}` goes through the file system, which cannot be throttled", arm.name),
+        "remove the throttle, or this arm: the comparison would not be fair");
+  }
+}
+
+void check_arms(const Check& check) {
+  Spec& spec = check.spec;
+  if (spec.arms.empty()) {
+    check.refuse("arm", "there is no [[arm]]",
+                 "add one for each alternative, such as [[arm]] kind = \"recompute\"");
+    return;
+  }
+  for (std::size_t i = 0; i < spec.arms.size(); ++i) check_arm(check, i);
+  std::vector<std::string_view> names;
+  for (const ArmSpec& arm : spec.arms) names.push_back(arm.name);
+  if (spec.run.candidate.empty()) {
+    const auto forebay = std::ranges::find(spec.arms, "forebay", &ArmSpec::kind);
+    spec.run.candidate = forebay == spec.arms.end() ? spec.arms.back().name : forebay->name;
+  } else if (std::ranges::find(names, spec.run.candidate) == names.end()) {
+    check.refuse("run.candidate", fmt::format("no arm is named `{}`", spec.run.candidate),
+                 suggest(spec.run.candidate, names));
+  }
+}
+
+void check_lists(const Check& check) {
+  for (std::size_t i = 0; i < check.spec.published.size(); ++i) {
+    const report::PublishedRow& row = check.spec.published[i];
+    const std::string path = fmt::format("published.{}", i);
+    if (row.name.empty()) check.refuse(path, "`name` is missing in [[published]]");
+    if (row.source.empty()) {
+      check.refuse(path, "`source` is missing in [[published]]",
+                   "say who measured it, where it stands, and whether it is a vendor's claim");
+    }
+    if (!row.ttft_s && !row.output_tokens_per_second && !row.load_bytes_per_second) {
+      check.refuse(path, "a [[published]] row without a figure",
+                   "give ttft_s, output_tokens_per_second or load_bytes_per_second");
+    }
+  }
+  for (std::size_t i = 0; i < check.spec.assumptions.size(); ++i) {
+    if (check.spec.assumptions[i].name.empty()) {
+      check.refuse(fmt::format("assumption.{}", i), "`name` is missing in [[assumption]]");
+    }
+  }
+  for (std::size_t i = 0; i < check.spec.sensitivity.size(); ++i) {
+    const SensitivitySpec& item = check.spec.sensitivity[i];
+    if (!item.key.empty() && !item.values.empty()) continue;
+    check.refuse(fmt::format("sensitivity.{}", i), "[[sensitivity]] needs `key` and `values`");
+  }
+}
+
+}  // namespace
+
+void check_spec(Spec& spec, const SpecPlaces& places, Diagnostics& mistakes) {
+  const Check check{spec, places, mistakes};
+  check_run(check);
+  check_workload(check);
+  check_arms(check);
+  check_lists(check);
+  const std::uint32_t block_tokens =
+      spec.workload.kind == "generated" ? spec.workload.generator.block_tokens : 0;
+  (void)set_up_engine(spec, places, block_tokens, mistakes);
+}
+
+}  // namespace forebay::joint

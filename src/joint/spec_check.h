@@ -1,0 +1,14 @@
+// What no single key can tell: contradictions, things that are missing, names that do not exist.
+//
+// Looks at the file system for the workload's file only. Threads: one owner.
+#pragma once
+
+#include "joint/spec.h"
+
+namespace forebay::joint {
+
+// Fills what follows from the rest (the candidate's name), and notes each mistake at the line of
+// the key that it is about.
+void check_spec(Spec& spec, const SpecPlaces& places, Diagnostics& mistakes);
+
+}  // namespace forebay::joint

@@ -1,0 +1,74 @@
+// A result folder: the raw logs and facts of one run, written as it goes and read back whole.
+//
+//   spec.toml  run.json  environment.json  requests.csv  cells.csv  ops.csv  traffic.csv
+//   summary.json  report.html
+//
+// Logs are appended cell by cell, so that a killed run leaves all that had ended. Layout:
+// docs/formats/result-folder.md.
+//
+// Blocking: on the file system. Threads: one owner. Errors: kExists, kNotFound, kDenied, kIo,
+// kNoSpace; reading collects Diagnostics.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "report/facts.h"
+#include "report/rows.h"
+
+namespace forebay::report {
+
+inline constexpr std::string_view kSpecFile = "spec.toml";
+inline constexpr std::string_view kFactsFile = "run.json";
+inline constexpr std::string_view kEnvironmentFile = "environment.json";
+inline constexpr std::string_view kRequestsFile = "requests.csv";
+inline constexpr std::string_view kCellsFile = "cells.csv";
+inline constexpr std::string_view kOpsFile = "ops.csv";
+inline constexpr std::string_view kTrafficFile = "traffic.csv";
+inline constexpr std::string_view kSummaryFile = "summary.json";
+inline constexpr std::string_view kHtmlFile = "report.html";
+
+// Everything that figures are computed from.
+struct RunLog {
+  RunFacts facts;
+  std::vector<RequestRow> requests;
+  std::vector<CellRow> cells;
+  std::vector<OpRow> ops;
+  std::vector<TrafficRow> traffic;
+};
+
+class FolderWriter {
+ public:
+  // Makes `path` and its parents. kExists: it holds a result.
+  [[nodiscard]] static Result<FolderWriter> create(const std::string& path);
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string path_of(std::string_view file) const;
+
+  // Whole files, replaced at once (written beside, then renamed).
+  [[nodiscard]] Status write(std::string_view file, std::string_view text) const;
+  [[nodiscard]] Status append(std::span<const RequestRow> rows,
+                              std::span<const std::string_view> arms) const;
+  [[nodiscard]] Status append(std::span<const CellRow> rows,
+                              std::span<const std::string_view> arms) const;
+  [[nodiscard]] Status append(std::span<const OpRow> rows,
+                              std::span<const std::string_view> arms) const;
+  [[nodiscard]] Status append(std::span<const TrafficRow> rows,
+                              std::span<const std::string_view> arms) const;
+
+ private:
+  explicit FolderWriter(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// `path` when it is free, else the first free of path-2, path-3, ... up to path-999.
+[[nodiscard]] std::string free_folder(const std::string& path);
+
+[[nodiscard]] Result<std::string> read_text(const std::string& path);
+// Facts and raw logs; nothing after noting what is missing or wrong.
+[[nodiscard]] std::optional<RunLog> read_folder(const std::string& path, Diagnostics& mistakes);
+
+}  // namespace forebay::report

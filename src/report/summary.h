@@ -1,0 +1,120 @@
+// Every figure of a run, computed from its raw logs and nothing else.
+//
+// `forebay run` calls this once at its end, `forebay report show` again on what it reads back: the
+// two must agree. Counted are requests after the warm-up in complete cells; what a stopped run left
+// unfinished, and requests that failed, stand in the distributions as later than everything else
+// (censored), never left out.
+//
+// Units as the names end; per-second figures are tokens or bytes over a cell's counted span (first
+// intended start to last end). A percentile below its sample floor (telemetry::floor_of), or one
+// that falls among the censored, is absent. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gate/statistics.h"
+#include "report/folder.h"
+
+namespace forebay::report {
+
+struct Distribution {
+  std::uint64_t count = 0;     // censored ones too
+  std::uint64_t censored = 0;  // later than any that is known
+  std::optional<double> mean;  // absent when any is censored
+  std::optional<double> p50;
+  std::optional<double> p90;
+  std::optional<double> p99;
+  std::optional<double> p999;
+  std::optional<double> max;
+};
+
+// `values` of what ended; `censored` more did not.
+[[nodiscard]] Distribution distribution_of(std::vector<double> values, std::uint64_t censored);
+
+// Where the mean TTFT went; the five sum to it.
+struct WhereNs {
+  double queue = 0;
+  double lookup = 0;
+  double read = 0;
+  double recompute = 0;
+  double other = 0;
+};
+
+struct BlockSources {
+  std::uint64_t hbm = 0;
+  std::uint64_t dram = 0;
+  std::uint64_t flash = 0;
+  std::uint64_t recomputed = 0;
+  [[nodiscard]] std::uint64_t total() const { return hbm + dram + flash + recomputed; }
+};
+
+struct ArmSummary {
+  std::string name;
+  std::string kind;
+  std::string skipped;
+  std::uint64_t round_count = 0;  // complete
+  std::uint64_t request_count = 0;
+  std::uint64_t failed_count = 0;
+  std::uint64_t wrong_blocks = 0;
+  Distribution ttft_ns;
+  Distribution ns_per_output_token;  // after the first, of requests with more than one
+  Distribution latency_ns;           // intended start to end
+  double requests_per_second = 0;
+  double input_tokens_per_second = 0;
+  double output_tokens_per_second = 0;
+  std::optional<double> load_bytes_per_second;  // over the time in which anybody waited for bytes
+  BlockSources blocks;
+  WhereNs where_ns;
+  double lag_ns_p99 = 0;  // of the worst cell; warm-up included
+  double step_lag_share = 0;
+  std::uint64_t device_read_bytes = 0;  // a round
+  std::uint64_t device_written_bytes = 0;
+  double cpu_seconds_per_round = 0;
+};
+
+// The candidate against another arm, one metric.
+struct Comparison {
+  std::string baseline;
+  std::string metric;  // as in ArmSummary
+  gate::Direction better = gate::Direction::kLowerIsBetter;
+  gate::PairedRatio ratio;
+};
+
+struct VariantSummary {
+  std::string key;
+  std::string value;
+  struct Arm {
+    std::string name;
+    std::optional<double> ttft_ns_mean;
+    double output_tokens_per_second = 0;
+  };
+  std::vector<Arm> arms;
+};
+
+struct Summary {
+  bool valid = true;
+  std::vector<std::string> invalid_reasons;
+  std::string partial;
+  std::uint64_t rounds_complete = 0;  // of every arm that ran
+  std::vector<ArmSummary> arms;
+  std::vector<Comparison> comparisons;
+  std::vector<VariantSummary> variants;
+};
+
+[[nodiscard]] Summary summarise(const RunLog& log);
+
+// Canonical: the same summary gives the same text.
+[[nodiscard]] std::string summary_to_json(const Summary& summary, const RunFacts& facts);
+
+// What two summaries differ in, one line each ("arms.0.ttft_ns.p50: the summary says 3, the raw log
+// gives 4"); at most kDifferencesMax.
+inline constexpr std::size_t kDifferencesMax = 20;
+[[nodiscard]] std::vector<std::string> compare_summaries(std::string_view stored_json,
+                                                         std::string_view recomputed_json);
+
+}  // namespace forebay::report
