@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 
+#include "cli/bench_disk.h"
 #include "cli/bench_store.h"
 #include "cli/commands.h"
 #include "core/bytes.h"
@@ -82,6 +83,17 @@ int run_bench_store(const Invocation& call) {
   return code;
 }
 
+int run_bench_disk(const Invocation& call) {
+  const StoreBench bench = bench_of(call);
+  if (const auto refused = call.refuse()) return *refused;
+  const auto rows = bench_disk(bench);
+  if (!rows) {
+    fmt::print(stderr, "bench disk: {}\n", to_string(rows.error()));
+    return kExitFailed;
+  }
+  return print_rows(*rows, call.json());
+}
+
 constexpr std::array<Flag, 9> kStoreFlags{{
     {"--size", "BYTES", "4G", "of the flash tier that is made for the run"},
     {"--block", "LIST", "256K,1M,2M", "block sizes"},
@@ -107,5 +119,17 @@ const Command kBenchStoreCommand{
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_bench_store};
+
+const Command kBenchDiskCommand{
+    .name = "bench disk",
+    .arguments = "FOLDER",
+    .summary = "the device through our loop beside fio: the limit of everything above it",
+    .details =
+        "Random reads and flushed writes of --round-bytes, --in-flight bytes deep. Exit 1 when "
+        "a row misses its bar.",
+    .flags = kStoreFlags,
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run_bench_disk};
 
 }  // namespace forebay::cli

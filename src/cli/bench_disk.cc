@@ -1,0 +1,146 @@
+#include "cli/bench_disk.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "cli/bench_arena.h"
+#include "cli/fio.h"
+#include "cli/open_store.h"
+#include "core/rng.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr double kGigabyte = 1e9;
+constexpr double kDiskBar = 0.95;
+
+// Keeps `depth` requests in flight until all of `offsets` are done.
+class DiskRun {
+ public:
+  DiskRun(block::Device& device, block::RequestKind kind, std::uint64_t block_bytes,
+          std::size_t depth)
+      : device_(device), kind_(kind), arena_(depth, block_bytes), requests_(depth) {
+    for (std::size_t i = 0; i < depth; ++i) {
+      requests_[i].kind = kind;
+      requests_[i].length_bytes = block_bytes;
+      requests_[i].buffers = arena_.lend(i).pieces;
+      requests_[i].context = this;
+      requests_[i].on_done = [](block::Request& request) {
+        static_cast<DiskRun*>(request.context)->on_done(request);
+      };
+    }
+  }
+
+  // Bytes a second, or the first error.
+  Result<double> run(std::vector<std::uint64_t> offsets) {
+    offsets_ = std::move(offsets);
+    next_ = 0;
+    const Nanos start = device_.loop().now();
+    for (block::Request& request : requests_) submit_next(request);
+    while (in_flight_ > 0) device_.loop().turn();
+    if (kind_ == block::RequestKind::kWrite) {
+      const auto flushed = device_.loop().run(flush_device(&device_));
+      if (!flushed) return std::unexpected(flushed.error());
+    }
+    if (!status_) return std::unexpected(status_.error());
+    const double seconds = std::chrono::duration<double>(device_.loop().now() - start).count();
+    return static_cast<double>(offsets_.size() * requests_[0].length_bytes) / seconds;
+  }
+
+ private:
+  static Task<Result<std::size_t>> flush_device(block::Device* device) {
+    co_return co_await block::flush(*device);
+  }
+  void submit_next(block::Request& request) {
+    if (next_ == offsets_.size() || !status_) return;
+    request.offset_bytes = offsets_[next_++];
+    ++in_flight_;
+    device_.submit(request);
+  }
+  void on_done(block::Request& request) {
+    --in_flight_;
+    if (!request.done_bytes && status_) status_ = std::unexpected(request.done_bytes.error());
+    submit_next(request);
+  }
+
+  block::Device& device_;
+  block::RequestKind kind_;
+  BenchArena arena_;
+  std::vector<block::Request> requests_;
+  std::vector<std::uint64_t> offsets_;
+  std::size_t next_ = 0;
+  std::size_t in_flight_ = 0;
+  Status status_;
+};
+
+std::vector<std::uint64_t> offsets_of(const StoreBench& bench, std::uint64_t block_bytes,
+                                      Rng& rng) {
+  std::vector<std::uint64_t> offsets(bench.round_bytes / block_bytes);
+  std::iota(offsets.begin(), offsets.end(), std::uint64_t{0});
+  for (std::uint64_t& offset : offsets) offset *= block_bytes;
+  std::shuffle(offsets.begin(), offsets.end(), rng);
+  return offsets;
+}
+
+Result<BenchRow> measure(const StoreBench& bench, block::Device& device, std::uint64_t block_bytes,
+                         bool write, bool huge_pages) {
+  Rng rng(bench.seed);
+  DiskRun ours(device, write ? block::RequestKind::kWrite : block::RequestKind::kRead, block_bytes,
+               std::max<std::size_t>(1, bench.in_flight_bytes / block_bytes));
+  FioJob job{.path = bench.folder + "/forebay-bench.fio",
+             .size_bytes = bench.round_bytes,
+             .block_bytes = block_bytes,
+             .in_flight_bytes = bench.in_flight_bytes,
+             .write = write,
+             .huge_pages = huge_pages,
+             .seed = bench.seed};
+  std::vector<double> ratio;
+  std::string label = fio_version();
+  double last_ours = 0;
+  double last_fio = 0;
+  for (std::size_t round = 0; round < bench.rounds; ++round) {
+    FOREBAY_TRY(speed, ours.run(offsets_of(bench, block_bytes, rng)));
+    FOREBAY_TRY(fio, write ? run_fio(job) : best_fio_read(job, &label));
+    ratio.push_back(speed / fio.bytes_per_second);
+    last_ours = speed;
+    last_fio = fio.bytes_per_second;
+  }
+  auto row = row_of(fmt::format("disk-{}-{}k", write ? "write" : "read", block_bytes / kKiB),
+                    "ratio", ratio);
+  row.bar = Bar::kAtLeast;
+  row.bar_value = kDiskBar;
+  row.reference = fmt::format("ours {:.2f} GB/s, {} {:.2f} GB/s (last round)",
+                              last_ours / kGigabyte, label, last_fio / kGigabyte);
+  return row;
+}
+
+struct Removed {
+  std::vector<std::string> paths;
+  ~Removed() {
+    for (const std::string& path : paths) std::filesystem::remove(path);
+  }
+};
+
+}  // namespace
+
+Result<std::vector<BenchRow>> bench_disk(const StoreBench& bench) {
+  const std::string path = bench.folder + "/forebay-bench.disk";
+  const Removed files{{path, bench.folder + "/forebay-bench.fio"}};
+  auto opened = open_flash_device(path, {.size_bytes = bench.round_bytes});
+  if (!opened) return fail(Errc::kIo, "open the bench device");
+  const HugePageReserve reserve(bench.in_flight_bytes * 2 + 64 * kMiB);
+  std::vector<BenchRow> rows;
+  // Writes first: they give both files their contents.
+  for (const bool write : {true, false}) {
+    for (const std::uint64_t block_bytes : bench.block_bytes) {
+      FOREBAY_TRY(row, measure(bench, *opened->device, block_bytes, write, reserve.available()));
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+}  // namespace forebay::cli

@@ -1,0 +1,11 @@
+// The device's own limit through our loop, beside fio: what the store can be at most.
+#pragma once
+
+#include "cli/bench_store.h"
+
+namespace forebay::cli {
+
+// disk-read-<block>, disk-write-<block>: block::Device alone, random order, `in_flight_bytes` deep.
+[[nodiscard]] Result<std::vector<BenchRow>> bench_disk(const StoreBench& bench);
+
+}  // namespace forebay::cli
