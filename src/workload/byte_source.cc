@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 // The public agentic archives are packed with --long=27.
 constexpr int kZstdWindowLogMax = 27;
+constexpr std::size_t kPeekStepBytes = std::size_t{16} << 10;
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -113,7 +114,7 @@ Result<std::string_view> PeekSource::peek(std::size_t size) {
   used_ = 0;
   while (ahead_.size() < size) {
     const std::size_t have = ahead_.size();
-    ahead_.resize(size);
+    ahead_.resize(std::min(size, have + kPeekStepBytes));
     auto got = inner_->read(std::span(ahead_).subspan(have));
     ahead_.resize(have + got.value_or(0));
     if (!got) return std::unexpected(got.error());

@@ -1,6 +1,7 @@
 #include "workload/csv_row.h"
 
 #include <fmt/core.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <charconv>
@@ -63,6 +64,7 @@ std::optional<std::size_t> CsvHeader::column(std::string_view name) const {
 
 CsvRow::CsvRow(const CsvHeader& header, std::string_view line, Mistake& mistake)
     : header_(header), fields_(split(line)), mistake_(mistake) {
+  if (!simdjson::validate_utf8(line)) this->mistake("the line is not UTF-8 text");
   if (fields_.size() < header.column_count()) {
     this->mistake(
         fmt::format("{} fields where the header names {}", fields_.size(), header.column_count()),

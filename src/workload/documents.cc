@@ -13,7 +13,7 @@
 namespace forebay::workload {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
 using ReadBytes = std::function<Result<std::size_t>(std::span<char>)>;
 

@@ -5,9 +5,9 @@
 namespace forebay::workload {
 namespace {
 
-constexpr std::string_view kGood =
-    R"({"timestamp": 27, "input_length": 600, "output_length": 9, "hash_ids": [4, 18446744073709551615]})"
-    "\n";
+constexpr std::string_view kGood = R"({"timestamp": 27, "input_length": 600, "output_length": 9,)"
+                                   R"( "hash_ids": [4, 18446744073709551615]})"
+                                   "\n";
 
 TEST(Mooncake, EachFieldFindsItsPlace) {
   const auto read = read_text(std::string(kGood));
