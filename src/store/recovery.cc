@@ -11,8 +11,6 @@
 namespace forebay::store {
 namespace {
 
-// Slots told to the policy as one request: enough that a class is a handful of them.
-constexpr std::size_t kListAtOnce = 4096;
 // Worths span many powers of two; a class is an eighth of one, around worth 1.
 constexpr int kClassMiddle = 192;
 
@@ -94,11 +92,12 @@ void Recovery::finish() {
   for (Slot slot = slot_count; slot-- > 0;) {
     if (is_here(slot)) ordered[starts[heat_class_[slot]]++] = slot;
   }
-  for (std::size_t at = 0; at < ordered.size(); at += kListAtOnce) {
-    const auto some = std::span(ordered).subspan(at, std::min(kListAtOnce, ordered.size() - at));
-    policy::RequestContext context;
-    context.chain_blocks = static_cast<std::uint32_t>(some.size());
-    residency_->list_recovered(context, some);
+  // One request a class: the policy's time tells them apart.
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < kClasses; ++i) {
+    const auto of_class = std::span(ordered).subspan(begin, starts[i] - begin);
+    begin = starts[i];
+    if (!of_class.empty()) residency_->list_recovered({}, of_class);
   }
   heat_class_ = {};
   if (unusable_count_ > 0) {

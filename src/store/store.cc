@@ -13,14 +13,13 @@ namespace {
 // Blocks that the admission sketch is sized for when the flash tier does not say how many fit.
 constexpr std::uint64_t kBlockBytesTypical = 256 * kKiB;
 
+void abandon(SharedState state);
+
 class TieredStore final : public Store {
  public:
   explicit TieredStore(SharedState state) : state_(std::move(state)) {}
   // Work in flight holds the state; it finds the store closed and starts nothing more.
-  ~TieredStore() override {
-    state_->closed = true;
-    state_->prefetcher.changed().notify_all();
-  }
+  ~TieredStore() override { abandon(std::move(state_)); }
 
   Result<SpaceId> register_space(const KeySpace& space) override {
     return state_->spaces.register_space(space.tenant, space.layout_fingerprint);
@@ -77,6 +76,47 @@ Result<std::unique_ptr<policy::Policy>> policy_for(std::string_view name,
   return made;
 }
 
+// A device with requests in flight must not go. Who is still pending when even the loop has gone
+// will not be missed.
+struct KeepWhilePending {
+  void operator()(block::ScheduledDevice* device) const {
+    if (device->pending() == 0) delete device;
+  }
+};
+
+// Outlives the store until the device has let go of everything.
+Task<void> linger(io::Loop* loop, std::shared_ptr<block::ScheduledDevice> device) {
+  constexpr Nanos kLook{1'000'000};
+  while (device.use_count() > 1 || device->pending() > 0) co_await loop->sleep_for(kLook);
+}
+
+std::shared_ptr<block::ScheduledDevice> schedule(const StoreState& state, block::Device* device) {
+  qos::SchedulerOptions options;
+  options.in_flight_bytes_max = state.options.device_in_flight_bytes_max;
+  std::shared_ptr<block::ScheduledDevice> scheduled(
+      block::ScheduledDevice::make(device, options).release(), KeepWhilePending{});
+  for (TenantId tenant = 0; tenant < state.spaces.tenant_count(); ++tenant) {
+    const TenantQuota& quota = state.spaces.quota(tenant);
+    scheduled->set_limits(tenant, {.weight = std::max(quota.share, 1U),
+                                   .bytes_per_second_max = quota.bytes_per_second_max,
+                                   .operations_per_second_max = quota.operations_per_second_max});
+  }
+  return scheduled;
+}
+
+void abandon(SharedState state) {
+  state->closed = true;
+  state->abandoned = true;
+  state->prefetcher.changed().notify_all();
+  if (state->scheduled == nullptr) return;
+  io::Loop* loop = state->loop;
+  auto device = state->scheduled;
+  state.reset();
+  if (device.use_count() > 1 || device->pending() > 0) {
+    loop->spawn(linger(loop, std::move(device)));
+  }
+}
+
 }  // namespace
 
 StoreState::StoreState(io::Loop* loop_of_core, StoreOptions open_options)
@@ -121,8 +161,9 @@ Task<Result<std::unique_ptr<Store>>> Store::open(io::Loop* loop, StoreOptions op
   FOREBAY_CO_TRY(state, make_state(loop, std::move(options)));
   state->recovery = std::make_unique<Recovery>(state->residency.get(), &state->spaces);
   if (block::Device* device = state->options.flash; device != nullptr) {
-    FOREBAY_CO_TRY(flash,
-                   co_await FlashTier::open(device, state.get(), state->options.flash_options));
+    state->scheduled = schedule(*state, device);
+    FOREBAY_CO_TRY(flash, co_await FlashTier::open(state->scheduled.get(), state.get(),
+                                                   state->options.flash_options));
     state->flash = std::move(flash);
     finish_recovery(*state);
   }

@@ -65,6 +65,8 @@ struct StoreOptions {
   std::uint64_t write_back_bytes_max = 256 << 20;  // blocks waiting for flash, in DRAM
   Nanos put_wait_max{250'000'000};                 // for room there, before put() says kBusy
   std::uint64_t prefetch_bytes_max = 32 << 20;     // ahead-of-need window
+  // What the device holds at once, all classes together; the rest waits by class and tenant.
+  std::uint64_t device_in_flight_bytes_max = 48 << 20;
   bool telemetry = true;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "block/scheduled.h"
 #include "store/admission.h"
 #include "store/cost_model.h"
 #include "store/prefetch.h"
@@ -51,9 +52,12 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
   TouchLog touches;
   Prefetcher prefetcher;
   StoreCounters counters;
-  bool closed = false;                 // no new work
-  bool flash_gone = false;             // the device vanished; a probe may find it back
-  Nanos flash_writes_from{0};          // after a refused write: not tried again before this
+  bool closed = false;         // no new work
+  bool abandoned = false;      // destroyed: what waits will not be written any more
+  bool flash_gone = false;     // the device vanished; a probe may find it back
+  Nanos flash_writes_from{0};  // after a refused write: not tried again before this
+  // Classes and tenants' shares on the flash device; the tier sees only this.
+  std::shared_ptr<block::ScheduledDevice> scheduled;
   std::unique_ptr<Recovery> recovery;  // while the flash tier opens
   std::unique_ptr<FlashTier> flash;    // last: goes first, while its owner is whole
 

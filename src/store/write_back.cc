@@ -44,7 +44,8 @@ FlashAppend append_of(const StoreState& state, DramBlock block) {
 void WriteBack::push(StoreState& state, DramBlock block) {
   DramHeader& header = state.residency->dram()->header(block);
   header.write_back = true;
-  queue_.push_back({block, header.generation, header.data_bytes});
+  queue_.push_back(
+      {block, header.generation, header.data_bytes, state.tenant_of(SpaceId{header.space})});
   waiting_bytes_ += header.data_bytes;
   ++pushed_;
 }
@@ -52,8 +53,11 @@ void WriteBack::push(StoreState& state, DramBlock block) {
 WriteBack::Batch WriteBack::take_batch() {
   Batch batch;
   batch.first = pushed_ - queue_.size();
-  while (!queue_.empty() &&
-         (batch.entries.empty() || batch.bytes + queue_.front().data_bytes <= kBatchBytes)) {
+  const auto fits = [&batch](const Entry& next) {
+    return batch.entries.empty() || (batch.bytes + next.data_bytes <= kBatchBytes &&
+                                     next.tenant == batch.entries.front().tenant);
+  };
+  while (!queue_.empty() && fits(queue_.front())) {
     batch.bytes += queue_.front().data_bytes;
     batch.entries.push_back(queue_.front());
     queue_.pop_front();
@@ -62,7 +66,7 @@ WriteBack::Batch WriteBack::take_batch() {
 }
 
 void WriteBack::pump(StoreState& state) {
-  while (!queue_.empty() && in_flight_.size() < kBatchesMax) {
+  while (!state.abandoned && !queue_.empty() && in_flight_.size() < kBatchesMax) {
     Batch batch = take_batch();
     in_flight_.push_back(batch.first);
     state.loop->spawn(write_batch(state.shared_from_this(), std::move(batch)));
@@ -83,6 +87,7 @@ Task<void> WriteBack::write_batch(SharedState state, Batch batch) {
   if (!appends.empty()) {
     FlashCall call;
     call.io.op_class = block::OpClass::kWriteBack;
+    call.io.tenant = batch.entries.front().tenant;
     call.io.deadline = state->now() + kWriteDeadline;
     co_await state->flash->append(appends, call);
   }

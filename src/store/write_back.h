@@ -49,11 +49,12 @@ class WriteBack {
     DramBlock block;
     std::uint32_t generation;
     std::uint32_t data_bytes;
+    std::uint32_t tenant;
   };
   struct Batch {
     std::uint64_t first = 0;  // the number of its first push
     std::uint64_t bytes = 0;
-    std::vector<Entry> entries;
+    std::vector<Entry> entries;  // of one tenant, who pays for it
   };
   static Task<void> write_batch(std::shared_ptr<StoreState> state, Batch batch);
   static void settle(StoreState& state, DramBlock block, const FlashAppend& outcome);
