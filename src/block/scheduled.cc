@@ -27,6 +27,7 @@ class Scheduled final : public ScheduledDevice {
   }
   [[nodiscard]] std::uint64_t in_flight_bytes_reached() const override { return reached_; }
   [[nodiscard]] std::size_t waiting() const override { return scheduler_.waiting(); }
+  [[nodiscard]] std::size_t pending() const override { return entries_.size(); }
   void submit(Request& request) override;
   void cancel(Request& request) override;
 

@@ -29,6 +29,8 @@ class ScheduledDevice : public Device {
   [[nodiscard]] virtual const ClassCounters& counters(OpClass op_class) const = 0;
   [[nodiscard]] virtual std::uint64_t in_flight_bytes_reached() const = 0;
   [[nodiscard]] virtual std::size_t waiting() const = 0;
+  // Requests that have not ended, waiting or below; it must not be destroyed while there are any.
+  [[nodiscard]] virtual std::size_t pending() const = 0;
 };
 
 }  // namespace forebay::block
