@@ -14,8 +14,8 @@ constexpr unsigned kAncestorsLookedAt = 64;
 constexpr std::uint64_t kOrphanStepsMax = 256;
 // A tenant's victim is the least worthy of this many of its blocks, found in a round over all.
 constexpr unsigned kTenantSample = 16;
-// Makes a block with children worth more than a leaf that is touched as often.
-constexpr double kParentFactor = 2;
+// Makes a block with children worth a little more than a leaf that is touched as often.
+constexpr double kParentFactor = 1.1;
 // A block must be worth this much more than the one it would push out: a copy costs something too.
 constexpr double kPromotionFactor = 1.25;
 

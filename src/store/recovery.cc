@@ -92,12 +92,12 @@ void Recovery::finish() {
   for (Slot slot = slot_count; slot-- > 0;) {
     if (is_here(slot)) ordered[starts[heat_class_[slot]]++] = slot;
   }
-  // One request a class: the policy's time tells them apart.
+  // One request a class, empty ones too: the policy's time keeps the distance between them.
   std::size_t begin = 0;
   for (std::size_t i = 0; i < kClasses; ++i) {
     const auto of_class = std::span(ordered).subspan(begin, starts[i] - begin);
     begin = starts[i];
-    if (!of_class.empty()) residency_->list_recovered({}, of_class);
+    if (begin > 0) residency_->list_recovered({}, of_class);
   }
   heat_class_ = {};
   if (unusable_count_ > 0) {
