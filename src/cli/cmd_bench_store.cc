@@ -41,8 +41,6 @@ StoreBench bench_of(const Invocation& call) {
   bench.rounds = call.count("--rounds");
   bench.round_bytes = call.bytes("--round-bytes");
   bench.seed = call.count("--seed");
-  bench.prefix = call.text("--prefix");
-  bench.read_bar = call.number("--read-bar");
   if (bench.rounds == 0) call.mistakes().add("--rounds", "must be at least 1");
   if (!std::filesystem::is_directory(bench.folder)) {
     call.mistakes().add(bench.folder, "is not a folder",
@@ -68,7 +66,9 @@ std::vector<const RowGroup*> groups_of(const Invocation& call) {
 }
 
 int run_bench_store(const Invocation& call) {
-  const StoreBench bench = bench_of(call);
+  StoreBench bench = bench_of(call);
+  bench.prefix = call.text("--prefix");
+  bench.read_bar = call.number("--read-bar");
   const auto groups = groups_of(call);
   if (const auto refused = call.refuse()) return *refused;
   int code = kExitOk;
@@ -94,17 +94,28 @@ int run_bench_disk(const Invocation& call) {
   return print_rows(*rows, call.json());
 }
 
+constexpr Flag kSizeFlag{"--size", "BYTES", "4G", "of the flash tier that is made for the run"};
+constexpr Flag kBlockFlag{"--block", "LIST", "256K,1M,2M", "block sizes"};
+constexpr Flag kDepthFlag{"--in-flight", "BYTES", "32M", "depth, for us and for fio"};
+constexpr Flag kRoundsFlag{"--rounds", "COUNT", "5",
+                           "interleaved rounds; the median is the figure"};
+constexpr Flag kRoundBytesFlag{"--round-bytes", "BYTES", "1G",
+                               "read or written by each side in a round"};
+constexpr Flag kSeedFlag{"--seed", "COUNT", "1", "of the order of the reads"};
+
 constexpr std::array<Flag, 9> kStoreFlags{{
-    {"--size", "BYTES", "4G", "of the flash tier that is made for the run"},
-    {"--block", "LIST", "256K,1M,2M", "block sizes"},
-    {"--in-flight", "BYTES", "32M", "depth, for us and for fio"},
-    {"--rounds", "COUNT", "5", "interleaved rounds; the median is the figure"},
-    {"--round-bytes", "BYTES", "1G", "read or written by each side in a round"},
+    kSizeFlag,
+    kBlockFlag,
+    kDepthFlag,
+    kRoundsFlag,
+    kRoundBytesFlag,
     {"--rows", "LIST", "read,write,lookup,telemetry", "which rows to measure"},
-    {"--seed", "COUNT", "1", "of the order in which chains are read"},
+    kSeedFlag,
     {"--prefix", "TEXT", "flash", "begins the names of the rows"},
     {"--read-bar", "RATIO", "0.95", "of the best of fio"},
 }};
+constexpr std::array<Flag, 6> kDiskFlags{
+    {kSizeFlag, kBlockFlag, kDepthFlag, kRoundsFlag, kRoundBytesFlag, kSeedFlag}};
 
 }  // namespace
 
@@ -127,7 +138,7 @@ const Command kBenchDiskCommand{
     .details =
         "Random reads and flushed writes of --round-bytes, --in-flight bytes deep. Exit 1 when "
         "a row misses its bar.",
-    .flags = kStoreFlags,
+    .flags = kDiskFlags,
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_bench_disk};
