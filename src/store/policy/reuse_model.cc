@@ -20,7 +20,16 @@ using Bins = std::array<float, kAgeBins>;
 float bin_start(std::size_t bin) {
   return bin == 0 ? 0 : std::exp2(static_cast<float>(bin - 1) / 2);
 }
-float bin_width(std::size_t bin) { return bin_start(bin + 1) - bin_start(bin); }
+const Bins& bin_widths() {
+  static const Bins widths = [] {
+    Bins made{};
+    for (std::size_t bin = 0; bin < kAgeBins; ++bin) {
+      made[bin] = std::max(bin_start(bin + 1) - bin_start(bin), 1.0F);
+    }
+    return made;
+  }();
+  return widths;
+}
 
 struct Sums {
   Bins touched{};
@@ -37,6 +46,7 @@ Bins hazards(const Sums& sums, const Bins& prior, float lean) {
 
 // For each bin: the best ratio over horizons of P(touch before it) to expected residence.
 Bins gittins(const Bins& hazard) {
+  const Bins& widths = bin_widths();
   Bins value{};
   for (std::size_t from = 0; from < kAgeBins; ++from) {
     float survival = 1;
@@ -44,7 +54,7 @@ Bins gittins(const Bins& hazard) {
     float best = 0;
     for (std::size_t bin = from; bin < kAgeBins; ++bin) {
       const float next = survival * (1 - std::min(hazard[bin], 1.0F));
-      residence += (survival + next) / 2 * std::max(bin_width(bin), 1.0F);
+      residence += (survival + next) / 2 * widths[bin];
       survival = next;
       best = std::max(best, (1 - survival) / residence);
     }
@@ -136,9 +146,14 @@ void ReuseModel::end_survey() {
   for (std::size_t i = 0; i < families.size(); ++i) {
     family_hazards[i] = hazards(families[i], root, kLean);
   }
+  // Most groups were never seen: they are worth what their family is.
+  std::vector<Bins> family_values(families.size());
+  for (std::size_t i = 0; i < families.size(); ++i) family_values[i] = gittins(family_hazards[i]);
   for (std::size_t group = 0; group < groups.size(); ++group) {
-    values_[group] =
-        gittins(hazards(groups[group], family_hazards[ReuseGroup::family_of(group)], kLean));
+    const std::size_t family = ReuseGroup::family_of(group);
+    const bool seen = groups[group].at_risk[0] > 0;
+    values_[group] = seen ? gittins(hazards(groups[group], family_hazards[family], kLean))
+                          : family_values[family];
   }
 }
 
