@@ -42,6 +42,12 @@ void give_up_flash(StoreState& state, Slot slot) {
 
 Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids, CallOptions call) {
   Status outcome;
+  FlashCall forget_call;
+  forget_call.io = {.op_class = call.op_class,
+                    .tenant = state->tenant_of(call.space),
+                    .deadline = call.deadline,
+                    .op_id = call.op_id};
+  bool on_its_way = false;
   for (const BlockId& id : ids) {
     if (call.cancel != nullptr && call.cancel->cancelled()) {
       co_return fail(Errc::kCancelled, "remove blocks");
@@ -52,12 +58,20 @@ Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids, Call
     if (known.has(EntryFlag::kHeld)) known.set(EntryFlag::kUnwanted);
     // By value: the entry goes with its last tier.
     const IndexEntry entry = known;
+    on_its_way = on_its_way || entry.has(EntryFlag::kHeld) ||
+                 (entry.in_dram() && state->residency->dram()->header(entry.dram_block).write_back);
     if (entry.on_flash()) state->residency->drop_flash(slot);
     if (entry.in_dram()) state->residency->drop_dram(slot);
     if (!entry.on_flash()) continue;
     const Status status =
-        co_await state->flash->forget(id, entry.flash_page, entry.data_bytes, true);
+        co_await state->flash->forget(id, entry.flash_page, entry.data_bytes, true, forget_call);
     if (!status) outcome = status;
+  }
+  // A record that was being written is forgotten by whoever writes it: gone only after that.
+  const std::uint64_t ticket = state->write_back.ticket();
+  while (on_its_way && !state->write_back.done_before(ticket)) {
+    if (state->now() >= call.deadline) co_return fail(Errc::kTimedOut, "remove blocks");
+    co_await state->write_back.changed().wait(call.deadline);
   }
   co_return outcome;
 }

@@ -12,6 +12,13 @@ namespace {
 // A device that has not written a batch by then is not going to: the blocks stay in DRAM only.
 constexpr Nanos kWriteDeadline = std::chrono::seconds(30);
 
+FlashCall forget_call(const StoreState& state) {
+  FlashCall call;
+  call.io.op_class = block::OpClass::kWriteBack;
+  call.io.deadline = state.now() + kWriteDeadline;
+  return call;
+}
+
 // A tier that takes no writes is not offered the same again and again.
 constexpr Nanos kRefusedWait = std::chrono::seconds(1);
 
@@ -91,7 +98,15 @@ Task<void> WriteBack::write_batch(SharedState state, Batch batch) {
     call.io.deadline = state->now() + kWriteDeadline;
     co_await state->flash->append(appends, call);
   }
-  for (std::size_t i = 0; i < appends.size(); ++i) settle(*state, blocks[i], appends[i]);
+  for (std::size_t i = 0; i < appends.size(); ++i) {
+    const bool keeps = settle(*state, blocks[i], appends[i]);
+    if (keeps || !appends[i].status) continue;
+    // Removed meanwhile: whoever removed it waits for this too.
+    const FlashAppend& append = appends[i];
+    const Status forgotten = co_await state->flash->forget(
+        append.facts.id, append.page, append.facts.data_bytes, true, forget_call(*state));
+    if (!forgotten) state->write_back.failure_ = forgotten;
+  }
   WriteBack& self = state->write_back;
   std::erase(self.in_flight_, batch.first);
   self.waiting_bytes_ -= batch.bytes;
@@ -99,7 +114,7 @@ Task<void> WriteBack::write_batch(SharedState state, Batch batch) {
   self.pump(*state);
 }
 
-void WriteBack::settle(StoreState& state, DramBlock block, const FlashAppend& outcome) {
+bool WriteBack::settle(StoreState& state, DramBlock block, const FlashAppend& outcome) {
   Residency& residency = *state.residency;
   DramHeader& header = residency.dram()->header(block);
   header.write_back = false;
@@ -110,15 +125,14 @@ void WriteBack::settle(StoreState& state, DramBlock block, const FlashAppend& ou
     state.write_back.failure_ = outcome.status;
     note_refusal(state, outcome.status.error().code);
     if (wanted && !state.index().entry(slot).on_flash()) residency.unlist_flash(slot);
-  } else if (wanted && !state.index().entry(slot).on_flash()) {
-    residency.show_flash(slot, outcome.page);
-  } else {
-    forget_behind(state, outcome.facts.id, outcome.page, outcome.facts.data_bytes, true);
   }
+  const bool keeps = outcome.status && wanted && !state.index().entry(slot).on_flash();
+  if (keeps) residency.show_flash(slot, outcome.page);
   if (residency.staging()) {
     residency.dram()->drop(block);
     residency.unhold(slot);
   }
+  return keeps;
 }
 
 bool WriteBack::done_before(std::uint64_t ticket) const {

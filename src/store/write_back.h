@@ -57,7 +57,8 @@ class WriteBack {
     std::vector<Entry> entries;  // of one tenant, who pays for it
   };
   static Task<void> write_batch(std::shared_ptr<StoreState> state, Batch batch);
-  static void settle(StoreState& state, DramBlock block, const FlashAppend& outcome);
+  // False: what was written is not wanted any more.
+  static bool settle(StoreState& state, DramBlock block, const FlashAppend& outcome);
   [[nodiscard]] Batch take_batch();
 
   Signal changed_;
