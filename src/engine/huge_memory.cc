@@ -13,13 +13,13 @@ constexpr std::size_t kHugePageBytes = 2 * kMiB;
 
 std::byte* map_anonymous(std::size_t bytes, int extra_flags) {
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | extra_flags, -1, 0);
+                    MAP_PRIVATE | MAP_ANONYMOUS | extra_flags, -1, 0);
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
 // Transparent huge pages need an aligned range: map more, give back both ends.
 std::byte* map_aligned(std::size_t bytes) {
-  std::byte* raw = map_anonymous(bytes + kHugePageBytes, 0);
+  std::byte* raw = map_anonymous(bytes + kHugePageBytes, MAP_NORESERVE);
   if (raw == nullptr) return nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(raw);
   const std::size_t before = round_up(address, kHugePageBytes) - address;
@@ -42,7 +42,8 @@ Result<HugeMemory> HugeMemory::map(std::size_t bytes) {
   const std::size_t rounded = round_up(bytes, bytes < kHugePageBytes ? 4 * kKiB : kHugePageBytes);
   std::byte* at = nullptr;
   if (rounded >= kHugePageBytes) {
-    // Reserved pages must be there now: a later shortage would be a SIGBUS.
+    // Reserved pages must be there now: a later shortage would be a SIGBUS. So never with
+    // MAP_NORESERVE, which maps more than there is and lets MAP_POPULATE fail in silence.
     at = map_anonymous(rounded, MAP_HUGETLB | MAP_POPULATE);
     if (at == nullptr) {
       at = map_aligned(rounded);
@@ -53,7 +54,7 @@ Result<HugeMemory> HugeMemory::map(std::size_t bytes) {
       }
     }
   } else {
-    at = map_anonymous(rounded, 0);
+    at = map_anonymous(rounded, MAP_NORESERVE);
   }
   if (at == nullptr) return fail(Errc::kNoSpace, "map the emulated HBM", errno);
   return HugeMemory({at, rounded});
