@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/trace_flags.h"
+#include "cli/trace_progress.h"
 #include "cli/trace_table.h"
 #include "engine/model.h"
 #include "workload/writer.h"
@@ -77,6 +78,7 @@ int run_describe(const Invocation& call) {
     std::fputs(diagnostics.text().c_str(), stderr);
     return kExitUsage;
   }
+  *reader = with_progress(std::move(*reader), call);
   const auto trace = workload::describe(**reader, kv_bytes_per_token);
   if (!trace) return broken(path, trace.error(), diagnostics);
   const int code = report_entries(call, diagnostics, trace->skipped_count);
@@ -198,6 +200,7 @@ int run_convert(const Invocation& call) {
     std::fputs(diagnostics.text().c_str(), stderr);
     return kExitUsage;
   }
+  *reader = with_progress(std::move(*reader), call);
   const std::string origin = fmt::format("converted from {}", (*reader)->format());
   auto output = create_output(call, origin);
   if (const auto refused = call.refuse()) return *refused;
