@@ -77,10 +77,11 @@ void add_read(GetPlan& plan, std::size_t at, const GetItem& item, const IndexEnt
   group.bytes += entry.data_bytes;
 }
 
-void plan_item(StoreState& state, GetPlan& plan, std::size_t at, GetItem& item) {
+void plan_item(StoreState& state, GetPlan& plan, std::size_t at, GetItem& item, SpaceId space) {
   const Slot slot = state.index().find(item.id);
   if (slot == kNoSlot || !state.index().entry(slot).present()) return;
   const IndexEntry& entry = state.index().entry(slot);
+  if (!state.may_use(space, entry)) return;
   if (entry.data_bytes != pieces_bytes(item.buffer.pieces)) {
     item.miss = MissReason::kLength;
   } else if (entry.in_dram()) {
@@ -261,7 +262,7 @@ Task<GetSummary> get_blocks(SharedState state, std::span<GetItem> items, CallOpt
     items[i].miss = MissReason::kAbsent;
     items[i].tier = Tier::kNone;
     state->admission->see(items[i].id);
-    plan_item(*state, plan, i, items[i]);
+    plan_item(*state, plan, i, items[i], call.space);
   }
   for (unsigned round = 0; round < kRoundsMax; ++round) {
     const Nanos start = state->now();
@@ -281,7 +282,7 @@ Task<GetSummary> get_blocks(SharedState state, std::span<GetItem> items, CallOpt
       if (call.cancel != nullptr && call.cancel->cancelled()) {
         items[at].miss = MissReason::kCancelled;
       }
-      if (items[at].miss == MissReason::kBusy) plan_item(*state, rest, at, items[at]);
+      if (items[at].miss == MissReason::kBusy) plan_item(*state, rest, at, items[at], call.space);
     }
     plan = std::move(rest);
     if (plan.copies.empty() && plan.groups.empty() && plan.late.empty()) break;

@@ -2,18 +2,25 @@
 
 namespace forebay::store {
 
-LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain) {
+LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain, SpaceId space) {
   LookupResult result;
   WorthScan scan(state.cost.rates());
   const bool flash_gone = state.flash_gone;
   const Spaces& spaces = state.spaces;
   std::size_t dram_blocks = 0;
   std::size_t seen = 0;
-  Slot tip = kNoSlot;  // the last block worth loading
+  Slot tip = kNoSlot;   // the last block worth loading
+  Kind kind = kNoKind;  // of the block before: a chain has few
+  std::uint32_t tokens = 0;
   result.present_blocks = state.index().walk(chain, [&](Slot slot, const IndexEntry& entry) {
     if (flash_gone && !entry.in_dram()) return false;
+    if (entry.kind != kind) {
+      if (!state.may_use(space, entry)) return false;
+      kind = entry.kind;
+      tokens = spaces.token_count(kind);
+    }
     dram_blocks += entry.in_dram();
-    scan.add(entry.in_dram(), entry.data_bytes, spaces.token_count(entry.kind));
+    scan.add(entry.in_dram(), entry.data_bytes, tokens);
     if (scan.worth_blocks() == ++seen) tip = slot;
     return true;
   });
@@ -39,10 +46,11 @@ LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain) {
   return result;
 }
 
-void touch_chain(StoreState& state, std::span<const BlockId> chain) {
+void touch_chain(StoreState& state, std::span<const BlockId> chain, SpaceId space) {
   Slot first = kNoSlot;
   Slot tip = kNoSlot;
-  const std::size_t run = state.index().walk(chain, [&](Slot slot, const IndexEntry&) {
+  const std::size_t run = state.index().walk(chain, [&](Slot slot, const IndexEntry& entry) {
+    if (!state.may_use(space, entry)) return false;
     if (first == kNoSlot) first = slot;
     tip = slot;
     return true;

@@ -92,6 +92,8 @@ std::vector<Prefetcher::Load> Prefetcher::next_group(StoreState& state, Job& job
     job.ended = slot == kNoSlot || !state.index().entry(slot).present() || state.flash_gone;
     if (job.ended) break;
     IndexEntry& entry = state.index().entry(slot);
+    job.ended = !state.may_use(job.space, entry);
+    if (job.ended) break;
     if (entry.in_dram() || entry.has(EntryFlag::kLoading)) continue;
     if (!self.window_is_open(state, entry.data_bytes)) break;
     const auto block = state.residency->make_room(job.space, entry.data_bytes);

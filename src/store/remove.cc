@@ -55,6 +55,7 @@ Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids, Call
     const Slot slot = state->index().find(id);
     if (slot == kNoSlot) continue;
     IndexEntry& known = state->index().entry(slot);
+    if (!state->may_use(call.space, known)) continue;
     if (known.has(EntryFlag::kHeld)) known.set(EntryFlag::kUnwanted);
     // By value: the entry goes with its last tier.
     const IndexEntry entry = known;

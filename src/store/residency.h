@@ -109,7 +109,7 @@ class Residency {
  private:
   class DramView;
   [[nodiscard]] TenantId tenant_of(const IndexEntry& entry) const {
-    return spaces_->tenant_of(spaces_->space_of(entry.kind));
+    return spaces_->tenant_of(entry.kind);
   }
   void account(const IndexEntry& entry, Tier tier, bool add);
   void touch_dram(Slot slot);

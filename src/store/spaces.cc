@@ -65,7 +65,7 @@ Kind Spaces::kind_of(SpaceId space, std::uint32_t token_count) {
   }
   if (kinds_.size() >= kNoKind) return kNoKind;
   last_kind_ = static_cast<Kind>(kinds_.size());
-  kinds_.push_back({space, kept});
+  kinds_.push_back({space, kept, tenant_of(space)});
   kind_by_pair_.emplace(pair, last_kind_);
   return last_kind_;
 }

@@ -39,6 +39,7 @@ class Spaces {
   [[nodiscard]] Kind kind_of(SpaceId space, std::uint32_t token_count);
   [[nodiscard]] SpaceId space_of(Kind kind) const { return kinds_[kind].space; }
   [[nodiscard]] std::uint32_t token_count(Kind kind) const { return kinds_[kind].token_count; }
+  [[nodiscard]] TenantId tenant_of(Kind kind) const { return kinds_[kind].tenant; }
 
   [[nodiscard]] std::uint64_t used_bytes(TenantId tenant, Tier tier) const {
     return tenants_[tenant].used_bytes[static_cast<std::size_t>(tier)];
@@ -70,6 +71,7 @@ class Spaces {
   struct BlockKind {
     SpaceId space;
     std::uint32_t token_count = 0;
+    TenantId tenant = 0;
   };
   std::vector<BlockKind> kinds_{BlockKind{}};  // the first is that of ghosts
   std::unordered_map<std::uint64_t, Kind> kind_by_pair_;

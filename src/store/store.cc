@@ -25,8 +25,8 @@ class TieredStore final : public Store {
     return state_->spaces.register_space(space.tenant, space.layout_fingerprint);
   }
   const KeySpace& space(SpaceId id) const override { return state_->spaces.space(id); }
-  LookupResult lookup(std::span<const BlockId> chain, SpaceId) override {
-    return lookup_chain(*state_, chain);
+  LookupResult lookup(std::span<const BlockId> chain, SpaceId space) override {
+    return lookup_chain(*state_, chain, space);
   }
   std::optional<std::uint32_t> block_bytes(const BlockId& id) const override {
     const Slot slot = state_->index().find(id);
@@ -39,7 +39,9 @@ class TieredStore final : public Store {
   Task<void> put(std::span<PutItem> items, CallOptions call) override {
     return put_blocks(state_, items, call);
   }
-  void touch(std::span<const BlockId> chain, SpaceId) override { touch_chain(*state_, chain); }
+  void touch(std::span<const BlockId> chain, SpaceId space) override {
+    touch_chain(*state_, chain, space);
+  }
   void prefetch(std::span<const BlockId> chain, CallOptions call) override {
     state_->prefetcher.start(*state_, chain, call);
   }

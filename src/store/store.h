@@ -84,7 +84,7 @@ struct LookupResult {
 };
 
 struct CallOptions {
-  SpaceId space;
+  SpaceId space;  // whose call it is: another tenant's blocks are absent for it
   Nanos deadline = kForever;
   CancelSource* cancel = nullptr;
   block::OpClass op_class = block::OpClass::kDemand;

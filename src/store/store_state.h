@@ -70,6 +70,10 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
   [[nodiscard]] TenantId tenant_of(SpaceId space) const {
     return spaces.known(space) ? spaces.tenant_of(space) : 0;
   }
+  // A block is its tenant's alone, even where another tenant knows its name.
+  [[nodiscard]] bool may_use(SpaceId space, const IndexEntry& entry) const {
+    return spaces.known(space) && spaces.tenant_of(entry.kind) == spaces.tenant_of(space);
+  }
   void note_latency(Tier tier, Nanos took) {
     if (!options.telemetry) return;
     counters.read_latency_ns[static_cast<std::size_t>(tier)].record(
@@ -107,10 +111,11 @@ void finish_recovery(StoreState& state);
 [[nodiscard]] Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids,
                                          CallOptions call);
 
-[[nodiscard]] LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain);
+[[nodiscard]] LookupResult lookup_chain(StoreState& state, std::span<const BlockId> chain,
+                                        SpaceId space);
 // Reads the first blocks of `chain`, on flash, to see how fast the tier is now (probe.cc).
 void probe_flash(StoreState& state, std::span<const BlockId> chain);
-void touch_chain(StoreState& state, std::span<const BlockId> chain);
+void touch_chain(StoreState& state, std::span<const BlockId> chain, SpaceId space);
 [[nodiscard]] Task<Status> flush_store(SharedState state);
 [[nodiscard]] Task<Result<FlashTier::VerifyResult>> verify_store(SharedState state,
                                                                  CancelSource* cancel);
