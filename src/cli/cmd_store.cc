@@ -92,7 +92,9 @@ int run_get(const Invocation& call) {
   std::array<store::GetItem, 1> items;
   items[0].id = id;
   items[0].buffer = buffer.lend();
-  (void)opened->loop->run(opened->store->get(items, {}));
+  const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
+  if (!space) return kExitFailed;
+  (void)opened->loop->run(opened->store->get(items, {.space = *space}));
   if (!close_store(*opened)) return kExitFailed;
   if (items[0].miss != store::MissReason::kNone) {
     fmt::print(stderr, "get {}: {}\n", key, store::to_string(items[0].miss));
