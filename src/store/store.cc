@@ -86,10 +86,13 @@ struct KeepWhilePending {
   }
 };
 
-// Outlives the store until the device has let go of everything.
+// Outlives the store until the device has let go of everything; a turn of the loop at least, for a
+// store may be destroyed from inside one of the device's own completions.
 Task<void> linger(io::Loop* loop, std::shared_ptr<block::ScheduledDevice> device) {
   constexpr Nanos kLook{1'000'000};
-  while (device.use_count() > 1 || device->pending() > 0) co_await loop->sleep_for(kLook);
+  do {
+    co_await loop->sleep_for(kLook);
+  } while (device.use_count() > 1 || device->pending() > 0);
 }
 
 std::shared_ptr<block::ScheduledDevice> schedule(const StoreState& state, block::Device* device) {
@@ -114,9 +117,7 @@ void abandon(SharedState state) {
   io::Loop* loop = state->loop;
   auto device = state->scheduled;
   state.reset();
-  if (device.use_count() > 1 || device->pending() > 0) {
-    loop->spawn(linger(loop, std::move(device)));
-  }
+  loop->spawn(linger(loop, std::move(device)));
 }
 
 }  // namespace
@@ -164,9 +165,13 @@ Task<Result<std::unique_ptr<Store>>> Store::open(io::Loop* loop, StoreOptions op
   state->recovery = std::make_unique<Recovery>(state->residency.get(), &state->spaces);
   if (block::Device* device = state->options.flash; device != nullptr) {
     state->scheduled = schedule(*state, device);
-    FOREBAY_CO_TRY(flash, co_await FlashTier::open(state->scheduled.get(), state.get(),
-                                                   state->options.flash_options));
-    state->flash = std::move(flash);
+    auto flash =
+        co_await FlashTier::open(state->scheduled.get(), state.get(), state->options.flash_options);
+    if (!flash) {
+      abandon(std::move(state));
+      co_return std::unexpected(flash.error());
+    }
+    state->flash = std::move(*flash);
     finish_recovery(*state);
   }
   co_return make_store(std::move(state));
