@@ -139,8 +139,7 @@ class ArithmeticDevice final : public block::Device {
   void fill_segment(FlashPage page, std::span<std::byte> bytes) {
     const std::uint32_t segment = layout_.segment_of(page);
     const std::uint32_t at = page - layout_.segment_page(segment);
-    const auto body_pages =
-        static_cast<std::uint32_t>(divide_up(body_.size(), layout_.page_bytes));
+    const auto body_pages = static_cast<std::uint32_t>(divide_up(body_.size(), layout_.page_bytes));
     const std::uint32_t body_page = layout_.segment_pages() - 1 - body_pages;
     if (at == 0) {
       SegmentHeader header;
