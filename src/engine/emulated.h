@@ -7,6 +7,10 @@
 // computed is written and offered to the backend. Runs on the loop's clock: true time, or virtual
 // with io::sim.
 //
+// Limits: a step's prefill and decode times add up (engines overlap them in part); decode cost does
+// not grow with a sequence's own context; a prompt gets its HBM at once, not chunk by chunk; reuse
+// is by whole blocks of prompts.
+//
 // Threads: one loop.
 #pragma once
 
@@ -52,11 +56,11 @@ struct RequestRecord {
   std::uint64_t index = 0;
   std::uint64_t session = 0;
   RequestState state = RequestState::kUnfinished;
-  std::int64_t intended_ns = 0;   // when it should have started: latency counts from here
-  std::int64_t send_ns = 0;       // when the client really sent it; the difference is lag
-  std::int64_t admitted_ns = 0;   // left the queue
-  std::int64_t load_done_ns = 0;  // external KV is in place (= admitted_ns without a load)
-  std::int64_t first_token_ns = 0;
+  std::int64_t intended_ns = 0;     // when it should have started: latency counts from here
+  std::int64_t send_ns = 0;         // when the client really sent it; the difference is lag
+  std::int64_t admitted_ns = 0;     // left the queue
+  std::int64_t load_done_ns = 0;    // external KV is in place (= admitted_ns without a load)
+  std::int64_t first_token_ns = 0;  // 0: there was none
   std::int64_t end_ns = 0;
   std::uint32_t input_tokens = 0;
   std::uint32_t output_tokens = 0;
@@ -71,7 +75,7 @@ struct RequestRecord {
   std::int64_t lookup_ns = 0;
   std::int64_t read_ns = 0;       // waiting for the backend's bytes
   std::int64_t recompute_ns = 0;  // prefill steps
-  std::int64_t other_ns = 0;      // lag of the client, first decode step
+  std::int64_t other_ns = 0;      // lag of the client, the emulator's check of loaded bytes
 };
 
 struct EngineResult {

@@ -101,6 +101,23 @@ TEST(EmulatedStore, LoadsFromBothTiersAndEveryByteIsRight) {
   rig.loop.run(rig.backend->close());
 }
 
+TEST(EmulatedStore, OneSeedGivesOneRun) {
+  const auto requests = shared_prefixes(3, 200);
+  const auto once = [&] {
+    Rig rig(3);
+    EngineResult result = rig.run(requests);
+    rig.loop.run(rig.backend->close());
+    return result;
+  };
+  const EngineResult a = once();
+  const EngineResult b = once();
+  ASSERT_EQ(a.records.size(), b.records.size());
+  for (std::size_t i = 0; i < a.records.size(); ++i) {
+    EXPECT_EQ(a.records[i].first_token_ns, b.records[i].first_token_ns) << i;
+    EXPECT_EQ(a.records[i].tier_blocks, b.records[i].tier_blocks) << i;
+  }
+}
+
 class EmulatedStoreFaults : public ::testing::TestWithParam<io::FaultKind> {};
 
 TEST_P(EmulatedStoreFaults, NeverReachTheEngineAsWrongBytesOrAsAHang) {
