@@ -96,6 +96,7 @@ report::RunFacts declare_facts(const Spec& spec, const EngineSetup& setup,
   facts.kv_bytes_per_token = setup.options.kv_bytes_per_token;
   facts.block_tokens = setup.options.block_tokens;
   facts.workload = workload.description;
+  facts.workload_varies = varies_by_round(spec);
   facts.thresholds = {spec.run.lag_ms_max, spec.run.step_lag_share_max};
   for (const ArmSpec& arm : spec.arms) {
     facts.arms.push_back({arm.name, arm.kind, "", skip_reason(spec, arm)});

@@ -117,6 +117,9 @@ Task<void> Rig::close() {
   if (!backend_) co_return;
   co_await backend_->drain();
   co_await backend_->close();
+  // close() may have ended inside the completion of the device's last request, and the devices on
+  // the way up are not done with it: they go one turn later.
+  co_await loop_->yield();
   backend_.reset();
   device_.reset();
 }

@@ -11,13 +11,12 @@
 #include "core/log.h"
 #include "core/version.h"
 #include "inventory/environment.h"
+#include "joint/case.h"
 #include "joint/cell.h"
-#include "joint/engine_setup.h"
 #include "joint/facts.h"
 #include "joint/limits.h"
 #include "joint/schedule.h"
 #include "joint/sensitivity.h"
-#include "joint/workload_setup.h"
 #include "report/html.h"
 
 namespace forebay::joint {
@@ -28,22 +27,6 @@ namespace fs = std::filesystem;
 constexpr const char* kDidNotEnd = "the run did not end";
 constexpr const char* kStopped = "stopped by a signal";
 
-// A spec with its requests and its engine: what cells are made of.
-struct Case {
-  Spec spec;
-  LoadedWorkload workload;
-  EngineSetup setup;
-};
-
-std::optional<Case> load_case(const Spec& spec, const std::string& spec_file,
-                              Diagnostics& mistakes) {
-  auto workload = load_workload(spec, spec_file, mistakes);
-  if (!workload) return std::nullopt;
-  auto setup = set_up_engine(spec, SpecPlaces(spec_file), workload->block_tokens, mistakes);
-  if (!setup) return std::nullopt;
-  return Case{spec, std::move(*workload), std::move(*setup)};
-}
-
 class Runner {
  public:
   Runner(const JointOptions& options, report::FolderWriter folder, std::size_t cells_total)
@@ -52,7 +35,7 @@ class Runner {
     start_ = clock_.now();
   }
 
-  void run_case(const Case& test, std::size_t variant);
+  void run_case(Case& test, std::size_t variant);
   [[nodiscard]] bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
   [[nodiscard]] report::RunFacts& facts() { return facts_; }
   [[nodiscard]] const report::FolderWriter& folder() const { return folder_; }
@@ -92,12 +75,17 @@ void Runner::remove_stores(const Spec& spec) const {
   fs::remove_all(store_folder(spec), ignored);
 }
 
-void Runner::run_case(const Case& test, std::size_t variant) {
+void Runner::run_case(Case& test, std::size_t variant) {
   broken_.assign(test.spec.arms.size(), false);
   kept_disks_.assign(test.spec.arms.size(), nullptr);
   for (const Turn& turn :
        schedule(test.spec.arms.size(), test.spec.run.rounds, test.spec.run.seed)) {
     if (stopped() || !failure_.empty()) return;
+    Diagnostics mistakes;
+    if (!move_to_round(test, turn.round, options_.source.file, mistakes)) {
+      failure_ = mistakes.text();
+      return;
+    }
     const bool skipped = skip_reason(test.spec, test.spec.arms[turn.arm]) != "";
     if (!skipped && !broken_[turn.arm]) run_turn(test, turn, variant);
     ++progress_.cells_done;
@@ -257,7 +245,7 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
 
   runner.run_case(*test, 0);
   for (std::size_t v = 0; v < variants.size() && !runner.stopped(); ++v) {
-    const auto changed = load_case(variants[v].spec, file, mistakes);
+    auto changed = load_case(variants[v].spec, file, mistakes);
     if (changed) runner.run_case(*changed, v + 1);
   }
   runner.remove_stores(spec);

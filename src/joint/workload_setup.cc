@@ -45,9 +45,9 @@ Result<workload::Trace> make_batch(const Spec& spec) {
   return trace;
 }
 
-Result<workload::Trace> make_generated(const Spec& spec) {
+Result<workload::Trace> make_generated(const Spec& spec, std::uint64_t round) {
   workload::GeneratorOptions options = spec.workload.generator;
-  options.seed = spec.run.seed;
+  options.seed = round == 0 ? spec.run.seed : mix64(spec.run.seed + round);
   return workload::read_all(*workload::generate(options));
 }
 
@@ -84,13 +84,15 @@ std::string describe_line(const Spec& spec, const LoadedWorkload& loaded,
 
 }  // namespace
 
+bool varies_by_round(const Spec& spec) { return spec.workload.kind == "generated"; }
+
 std::optional<LoadedWorkload> load_workload(const Spec& spec, const std::string& spec_file,
-                                            Diagnostics& mistakes) {
+                                            std::uint64_t round, Diagnostics& mistakes) {
   const std::size_t before = mistakes.count();
   const std::string path = resolve_path(spec_file, spec.workload.file);
   Result<workload::Trace> trace = spec.workload.kind == "file"    ? read_file(spec, path, mistakes)
                                   : spec.workload.kind == "batch" ? make_batch(spec)
-                                                                  : make_generated(spec);
+                                                                  : make_generated(spec, round);
   if (!trace) {
     if (mistakes.count() == before) mistakes.add(path, to_string(trace.error()));
     return std::nullopt;

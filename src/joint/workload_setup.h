@@ -20,8 +20,12 @@ struct LoadedWorkload {
   std::vector<std::string> notes;           // what was changed or found, for the report
 };
 
+// A generated workload is another one in every round (the same for all arms of the round), so that
+// rounds are independent; a trace or a batch is the same in all.
+[[nodiscard]] bool varies_by_round(const Spec& spec);
 [[nodiscard]] std::optional<LoadedWorkload> load_workload(const Spec& spec,
                                                           const std::string& spec_file,
+                                                          std::uint64_t round,
                                                           Diagnostics& mistakes);
 
 }  // namespace forebay::joint

@@ -97,6 +97,7 @@ void visit(Io& io, Facts& facts) {
   io("kv_bytes_per_token", facts.kv_bytes_per_token);
   io("block_tokens", facts.block_tokens);
   io("workload", facts.workload);
+  io("workload_varies", facts.workload_varies);
   io("lag_ms_max", facts.thresholds.lag_ms_max);
   io("step_lag_share_max", facts.thresholds.step_lag_share_max);
   io.list("arms", facts.arms);

@@ -62,7 +62,8 @@ struct RunFacts {
   std::string candidate;
   std::uint64_t kv_bytes_per_token = 0;  // as it ran, after scale
   std::uint32_t block_tokens = 0;
-  std::string workload;  // one line
+  std::string workload;          // one line
+  bool workload_varies = false;  // by round; else rounds repeat the same requests
   Thresholds thresholds;
   std::vector<ArmFacts> arms;
   std::vector<PublishedRow> published;

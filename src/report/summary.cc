@@ -42,7 +42,9 @@ struct Sample {
       ++censored;
     }
   }
-  [[nodiscard]] Distribution distribution() const { return distribution_of(values, censored); }
+  [[nodiscard]] Distribution distribution(std::uint64_t repetitions) const {
+    return distribution_of(values, censored, (values.size() + censored) / repetitions);
+  }
 };
 
 // What the figures of one cell, or of several together, are made of.
@@ -159,7 +161,8 @@ std::vector<const Cell*> shown_cells(const Cells& cells, std::int64_t variant, s
   return shown;
 }
 
-ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cells) {
+// `repeated`: the cells are rounds of the same requests.
+ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cells, bool repeated) {
   ArmSummary arm;
   arm.name = facts.name;
   arm.kind = facts.kind;
@@ -177,9 +180,10 @@ ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cel
   }
   arm.request_count = tally.ttft.values.size() + tally.ttft.censored;
   arm.failed_count = tally.failed;
-  arm.ttft_ns = tally.ttft.distribution();
-  arm.ns_per_output_token = tally.per_token.distribution();
-  arm.latency_ns = tally.latency.distribution();
+  const std::uint64_t repetitions = repeated ? std::max<std::size_t>(1, cells.size()) : 1;
+  arm.ttft_ns = tally.ttft.distribution(repetitions);
+  arm.ns_per_output_token = tally.per_token.distribution(repetitions);
+  arm.latency_ns = tally.latency.distribution(repetitions);
   arm.requests_per_second = tally.per_second(static_cast<double>(tally.done));
   arm.input_tokens_per_second = tally.per_second(tally.input_tokens);
   arm.output_tokens_per_second = tally.per_second(tally.output_tokens);
@@ -197,6 +201,13 @@ ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cel
     arm.cpu_seconds_per_round /= static_cast<double>(cells.size());
   }
   return arm;
+}
+
+void add_rounds(std::span<const Cell* const> cells, ArmSummary& arm) {
+  for (const Cell* cell : cells) {
+    if (!cell->row->complete()) continue;
+    arm.ttft_ns_mean_by_round.push_back(summarise_arm({}, std::span(&cell, 1), false).ttft_ns.mean);
+  }
 }
 
 struct Metric {
@@ -230,8 +241,8 @@ std::vector<gate::Pair> pairs_of(const Cells& cells, std::int64_t candidate, std
     if (other == cells.end() || !other->second.row->complete()) continue;
     const Cell* ours = &cell;
     const Cell* theirs = &other->second;
-    const auto a = metric.of(summarise_arm({}, std::span(&ours, 1)));
-    const auto b = metric.of(summarise_arm({}, std::span(&theirs, 1)));
+    const auto a = metric.of(summarise_arm({}, std::span(&ours, 1), false));
+    const auto b = metric.of(summarise_arm({}, std::span(&theirs, 1), false));
     if (a && b && *a > 0 && *b > 0 && pairs.size() < gate::kPairsMax) pairs.push_back({*a, *b});
   }
   return pairs;
@@ -297,7 +308,7 @@ std::vector<VariantSummary> summarise_variants(const RunFacts& facts, const Cell
       const auto counted =
           counted_cells(cells, static_cast<std::int64_t>(v) + 1, static_cast<std::int64_t>(a));
       if (counted.empty()) continue;
-      const ArmSummary arm = summarise_arm(facts.arms[a], counted);
+      const ArmSummary arm = summarise_arm(facts.arms[a], counted, false);
       variant.arms.push_back({arm.name, arm.ttft_ns.mean, arm.output_tokens_per_second});
     }
     variants.push_back(std::move(variant));
@@ -307,7 +318,8 @@ std::vector<VariantSummary> summarise_variants(const RunFacts& facts, const Cell
 
 }  // namespace
 
-Distribution distribution_of(std::vector<double> values, std::uint64_t censored) {
+Distribution distribution_of(std::vector<double> values, std::uint64_t censored,
+                             std::uint64_t independent) {
   Distribution result;
   result.count = values.size() + censored;
   result.censored = censored;
@@ -320,7 +332,7 @@ Distribution distribution_of(std::vector<double> values, std::uint64_t censored)
     result.max = values.back();
   }
   const auto at = [&](double fraction) -> std::optional<double> {
-    if (result.count < telemetry::floor_of(fraction)) return std::nullopt;
+    if (independent < telemetry::floor_of(fraction)) return std::nullopt;
     const double rank = fraction * static_cast<double>(result.count);
     if (rank > static_cast<double>(values.size())) return std::nullopt;
     return gate::order_quantile(values, std::min(1.0, rank / static_cast<double>(values.size())));
@@ -338,8 +350,9 @@ Summary summarise(const RunLog& log) {
   summary.partial = log.facts.partial;
   bool first = true;
   for (std::size_t a = 0; a < log.facts.arms.size(); ++a) {
-    summary.arms.push_back(
-        summarise_arm(log.facts.arms[a], shown_cells(cells, 0, static_cast<std::int64_t>(a))));
+    const auto shown = shown_cells(cells, 0, static_cast<std::int64_t>(a));
+    summary.arms.push_back(summarise_arm(log.facts.arms[a], shown, !log.facts.workload_varies));
+    add_rounds(shown, summary.arms.back());
     const ArmSummary& arm = summary.arms.back();
     if (!arm.skipped.empty()) continue;
     summary.rounds_complete =
@@ -354,6 +367,20 @@ Summary summarise(const RunLog& log) {
   summary.comparisons = compare(log.facts, cells);
   summary.variants = summarise_variants(log.facts, cells);
   return summary;
+}
+
+std::vector<double> counted_ttft_ns(const RunLog& log, std::size_t arm) {
+  const Cells cells = group(log);
+  std::vector<double> values;
+  for (const Cell* cell : shown_cells(cells, 0, static_cast<std::int64_t>(arm))) {
+    for (const RequestRow* row : cell->requests) {
+      if (row->warm_up == 0 && row->has_first_token()) {
+        values.push_back(static_cast<double>(row->ttft_ns()));
+      }
+    }
+  }
+  std::ranges::sort(values);
+  return values;
 }
 
 }  // namespace forebay::report

@@ -7,7 +7,8 @@
 //
 // Units as the names end; per-second figures are tokens or bytes over a cell's counted span (first
 // intended start to last end). A percentile below its sample floor (telemetry::floor_of), or one
-// that falls among the censored, is absent. Pure.
+// that falls among the censored, is absent. Rounds that repeat the same requests do not add to the
+// sample: the floor then is held against one round's count. Pure.
 #pragma once
 
 #include <array>
@@ -33,8 +34,10 @@ struct Distribution {
   std::optional<double> max;
 };
 
-// `values` of what ended; `censored` more did not.
-[[nodiscard]] Distribution distribution_of(std::vector<double> values, std::uint64_t censored);
+// `values` of what ended; `censored` more did not. `independent`: how many of them all are not
+// repetitions, what the sample floors are held against.
+[[nodiscard]] Distribution distribution_of(std::vector<double> values, std::uint64_t censored,
+                                           std::uint64_t independent);
 
 // Where the mean TTFT went; the five sum to it.
 struct WhereNs {
@@ -70,7 +73,8 @@ struct ArmSummary {
   std::optional<double> load_bytes_per_second;  // over the time in which anybody waited for bytes
   BlockSources blocks;
   WhereNs where_ns;
-  double lag_ns_p99 = 0;  // of the worst cell; warm-up included
+  std::vector<std::optional<double>> ttft_ns_mean_by_round;  // of complete rounds
+  double lag_ns_p99 = 0;                                     // of the worst cell; warm-up included
   double step_lag_share = 0;
   std::uint64_t device_read_bytes = 0;  // a round
   std::uint64_t device_written_bytes = 0;
@@ -107,6 +111,8 @@ struct Summary {
 };
 
 [[nodiscard]] Summary summarise(const RunLog& log);
+// The TTFTs behind an arm's distribution, ascending, for drawing.
+[[nodiscard]] std::vector<double> counted_ttft_ns(const RunLog& log, std::size_t arm);
 
 // Canonical: the same summary gives the same text.
 [[nodiscard]] std::string summary_to_json(const Summary& summary, const RunFacts& facts);

@@ -24,6 +24,12 @@ Json to_json(const Distribution& d) {
           {"max", optional_number(d.max)}};
 }
 
+Json by_round(const ArmSummary& arm) {
+  Json array = Json::array();
+  for (const auto& mean : arm.ttft_ns_mean_by_round) array.push_back(optional_number(mean));
+  return array;
+}
+
 Json to_json(const ArmSummary& arm) {
   return {{"name", arm.name},
           {"kind", arm.kind},
@@ -50,6 +56,7 @@ Json to_json(const ArmSummary& arm) {
             {"read", arm.where_ns.read},
             {"recompute", arm.where_ns.recompute},
             {"other", arm.where_ns.other}}},
+          {"ttft_ns_mean_by_round", by_round(arm)},
           {"lag_ns_p99", arm.lag_ns_p99},
           {"step_lag_share", arm.step_lag_share},
           {"device_read_bytes", arm.device_read_bytes},
