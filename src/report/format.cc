@@ -41,6 +41,7 @@ std::string format_ns(const std::optional<double>& ns) {
 std::string format_rate(const std::optional<double>& bytes_per_second) {
   if (!bytes_per_second) return kNotAvailable;
   const double rate = *bytes_per_second;
+  if (rate == 0) return "0";
   if (rate >= 999.5e6) return digits(rate / 1e9) + " GB/s";
   if (rate >= 999.5e3) return digits(rate / 1e6) + " MB/s";
   return digits(rate / 1e3) + " kB/s";

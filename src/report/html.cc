@@ -82,14 +82,15 @@ std::string cards(const RunFacts& facts, const Summary& summary) {
     const std::string figure = text.substr(0, split);
     const std::size_t space = figure.find(' ');
     const bool equal = space == std::string::npos;
-    const char* mood = !is_clear(*comparison) ? "" : is_better(*comparison) ? "good" : "bad";
+    const bool clear = is_clear(*comparison);
+    const char* mood = !clear ? "open" : is_better(*comparison) ? "good" : "bad";
     out += fmt::format(
         "<div class=\"card\"><div class=\"figure {}\">{}</div><div class=\"what\">{} {} {}</div>"
-        "<div class=\"how\">{}</div></div>\n",
+        "<div class=\"how\">{}{}</div></div>\n",
         mood, escape_html(figure.substr(0, space)),
         escape_html(equal ? "" : figure.substr(space + 1)), metric_title(comparison->metric),
         escape_html((equal ? "as " : "than ") + arm.name),
-        escape_html(text.substr(split + 2, text.size() - split - 3)));
+        clear ? "" : "not clear: ", escape_html(text.substr(split + 2, text.size() - split - 3)));
   }
   return out.empty() ? "" : "<div class=\"cards\">" + out + "</div>\n";
 }
@@ -99,7 +100,7 @@ std::string arm_row(const ArmSummary& arm, std::size_t index, bool candidate) {
       fmt::format("<tr{}><td><span class=\"swatch\" style=\"background:var({})\"></span>{}</td>",
                   candidate ? " class=\"candidate\"" : "", arm_color(index), escape_html(arm.name));
   if (!arm.skipped.empty()) {
-    return row + fmt::format("<td colspan=\"10\" class=\"na\">skipped: {}</td></tr>\n",
+    return row + fmt::format("<td colspan=\"9\" class=\"na\">skipped: {}</td></tr>\n",
                              escape_html(arm.skipped));
   }
   const double total = static_cast<double>(arm.blocks.total());
@@ -109,7 +110,7 @@ std::string arm_row(const ArmSummary& arm, std::size_t index, bool candidate) {
          cell(format_count(arm.output_tokens_per_second));
   row += cell(format_share(total - static_cast<double>(arm.blocks.recomputed), total));
   row += cell(format_rate(arm.load_bytes_per_second));
-  row += cell(fmt::format("{}", arm.request_count)) + cell(fmt::format("{}", arm.failed_count));
+  row += cell(fmt::format("{}", arm.request_count));
   return row + "</tr>\n";
 }
 
@@ -119,14 +120,14 @@ std::string published_row(const PublishedRow& row) {
   out += cell("") + cell("") + cell("") + cell("");
   out += cell(row.output_tokens_per_second ? format_count(*row.output_tokens_per_second)
                                            : std::string(kNotAvailable));
-  out += cell("") + cell(format_rate(row.load_bytes_per_second)) + cell("") + cell("");
+  out += cell("") + cell(format_rate(row.load_bytes_per_second)) + cell("");
   return out + "</tr>\n";
 }
 
 std::string arms_table(const RunFacts& facts, const Summary& summary) {
   std::string out = "<div class=\"scroll\"><table>\n";
   out += head_row({"arm", "TTFT mean", "p50", "p90", "p99", "per token p50", "output tokens/s",
-                   "hit ratio", "load rate", "requests", "failed"});
+                   "hit ratio", "load rate", "requests"});
   for (std::size_t a = 0; a < summary.arms.size(); ++a) {
     out += arm_row(summary.arms[a], a, summary.arms[a].name == facts.candidate);
   }
@@ -251,7 +252,8 @@ std::string html_report(const RunLog& log, const Summary& summary,
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
       "<title>{} - Forebay</title><style>{}</style></head><body><main>\n",
       escape_html(facts.name), kPageStyle);
-  out += header(facts, summary) + cards(facts, summary);
+  // Nobody should carry a headline away from a run that is void.
+  out += header(facts, summary) + (summary.valid ? cards(facts, summary) : "");
   out += section("Results",
                  "Latency counts from the intended start of each request. A percentile below its "
                  "sample floor reads n/a. The hit ratio counts KV blocks of the prompts.",

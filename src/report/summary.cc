@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "telemetry/histogram.h"
@@ -267,38 +268,74 @@ std::vector<Comparison> compare(const RunFacts& facts, const Cells& cells) {
   return comparisons;
 }
 
-// What makes a run's figures worth nothing, each with the cell and the numbers.
-void judge_cell(const RunFacts& facts, const Cell& cell, std::vector<std::string>& reasons) {
-  const std::string place =
-      fmt::format("{}, round {}", facts.arms[static_cast<std::size_t>(cell.row->arm)].name,
-                  cell.row->round + 1);
-  std::uint64_t failed = 0;
-  std::int64_t wrong = cell.row->wrong_blocks;
-  std::int64_t wrong_rows = 0;
-  for (const RequestRow* row : cell.requests) {
-    failed += row->state == static_cast<int>(RequestState::kFailed);
-    wrong_rows += row->wrong_blocks;
+// What makes a run's figures worth nothing. Of one arm and one kind of trouble there is one line,
+// with the rounds and the worst figure.
+class Judge {
+ public:
+  explicit Judge(const RunFacts& facts) : facts_(facts) {}
+
+  void look_at(const Cell& cell) {
+    std::int64_t failed = 0;
+    std::int64_t wrong_rows = 0;
+    for (const RequestRow* row : cell.requests) {
+      failed += row->state == static_cast<int>(RequestState::kFailed);
+      wrong_rows += row->wrong_blocks;
+    }
+    note(cell, kWrong, static_cast<double>(std::max(cell.row->wrong_blocks, wrong_rows)), 0);
+    note(cell, kFailed, static_cast<double>(failed), 0);
+    note(cell, kCannotRun, cell.row->state == static_cast<int>(CellState::kFailed) ? 1 : 0, 0);
+    if (!cell.row->complete()) return;
+    note(cell, kLag, lag_p99(cell) / 1e6, facts_.thresholds.lag_ms_max);
+    note(cell, kStepLag, 100 * step_lag_share(*cell.row),
+         100 * facts_.thresholds.step_lag_share_max);
   }
-  wrong = std::max(wrong, wrong_rows);
-  if (wrong > 0) reasons.push_back(fmt::format("{}: {} blocks held wrong bytes", place, wrong));
-  if (failed > 0) reasons.push_back(fmt::format("{}: {} requests failed", place, failed));
-  if (cell.row->state == static_cast<int>(CellState::kFailed)) {
-    reasons.push_back(fmt::format("{}: could not run", place));
+  [[nodiscard]] std::vector<std::string> reasons() const {
+    std::vector<std::string> lines;
+    for (const auto& [key, trouble] : troubles_) lines.push_back(line(key, trouble));
+    return lines;
   }
-  if (!cell.row->complete()) return;
-  const double lag_ms = lag_p99(cell) / 1e6;
-  if (lag_ms > facts.thresholds.lag_ms_max) {
-    reasons.push_back(fmt::format("{}: the client sent late: lag p99 {:.1f} ms, at most {:.1f}",
-                                  place, lag_ms, facts.thresholds.lag_ms_max));
+
+ private:
+  enum Kind : std::uint8_t { kWrong, kFailed, kCannotRun, kLag, kStepLag };
+  using Key = std::tuple<std::int64_t, Kind, std::int64_t>;  // arm, kind, variant
+  struct Trouble {
+    double worst = 0;
+    std::string rounds;
+  };
+
+  void note(const Cell& cell, Kind kind, double value, double limit) {
+    if (value <= limit) return;
+    Trouble& trouble = troubles_[{cell.row->arm, kind, cell.row->variant}];
+    trouble.worst = std::max(trouble.worst, value);
+    trouble.rounds += fmt::format("{}{}", trouble.rounds.empty() ? "" : ", ", cell.row->round + 1);
   }
-  const double share = step_lag_share(*cell.row);
-  if (share > facts.thresholds.step_lag_share_max) {
-    reasons.push_back(
-        fmt::format("{}: this machine, not the accelerator, set the pace: steps were late by "
-                    "{:.1f} % of the time, at most {:.1f}",
-                    place, 100 * share, 100 * facts.thresholds.step_lag_share_max));
+  [[nodiscard]] std::string line(const Key& key, const Trouble& trouble) const {
+    const auto& [arm, kind, variant] = key;
+    const std::string place =
+        fmt::format("{}{}, round {}", facts_.arms[static_cast<std::size_t>(arm)].name,
+                    variant == 0 ? "" : fmt::format(" (variant {})", variant), trouble.rounds);
+    switch (kind) {
+      case kWrong:
+        return fmt::format("{}: up to {:.0f} blocks held wrong bytes", place, trouble.worst);
+      case kFailed:
+        return fmt::format("{}: up to {:.0f} requests failed", place, trouble.worst);
+      case kCannotRun:
+        return fmt::format("{}: could not run", place);
+      case kLag:
+        return fmt::format("{}: the client sent late, lag p99 up to {:.1f} ms, at most {:g}", place,
+                           trouble.worst, facts_.thresholds.lag_ms_max);
+      case kStepLag:
+        return fmt::format(
+            "{}: this machine, not the accelerator, set the pace: steps were late "
+            "by up to {:.1f} % of the time, at most {:g}",
+            place, trouble.worst, 100 * facts_.thresholds.step_lag_share_max);
+    }
+    return place;
   }
-}
+
+  const RunFacts& facts_;
+  std::map<Key, Trouble> troubles_;
+};
 
 std::vector<VariantSummary> summarise_variants(const RunFacts& facts, const Cells& cells) {
   std::vector<VariantSummary> variants;
@@ -359,10 +396,12 @@ Summary summarise(const RunLog& log) {
         first ? arm.round_count : std::min(summary.rounds_complete, arm.round_count);
     first = false;
   }
+  Judge judge(log.facts);
   for (const auto& [key, cell] : cells) {
     if (key[1] < 0 || static_cast<std::size_t>(key[1]) >= log.facts.arms.size()) continue;
-    judge_cell(log.facts, cell, summary.invalid_reasons);
+    judge.look_at(cell);
   }
+  summary.invalid_reasons = judge.reasons();
   summary.valid = summary.invalid_reasons.empty();
   summary.comparisons = compare(log.facts, cells);
   summary.variants = summarise_variants(log.facts, cells);

@@ -108,7 +108,8 @@ class Differ {
         }
       }
       for (const auto& [key, value] : stored.items()) {
-        if (!computed.contains(key)) note(path + "." + key + ": not a figure of this version");
+        if (!computed.contains(key))
+          note((path.empty() ? key : path + "." + key) + ": not a figure of this version");
       }
     } else if (computed.is_array() && stored.is_array() && computed.size() == stored.size()) {
       for (std::size_t i = 0; i < computed.size(); ++i) {

@@ -51,10 +51,7 @@ std::string head_text(const RunFacts& facts, const Summary& summary) {
 }
 
 void add_arm(const ArmSummary& arm, TextTable& table) {
-  if (!arm.skipped.empty()) {
-    table.add({arm.name, "skipped: " + arm.skipped});
-    return;
-  }
+  if (!arm.skipped.empty()) return;
   const double total = static_cast<double>(arm.blocks.total());
   const auto share = [&](std::uint64_t blocks) {
     return format_share(static_cast<double>(blocks), total);
@@ -78,6 +75,9 @@ std::string arms_text(const RunFacts& facts, const Summary& summary) {
                "", "", "", "", format_rate(row.load_bytes_per_second)});
   }
   std::string out = table.text();
+  for (const ArmSummary& arm : summary.arms) {
+    if (!arm.skipped.empty()) out += fmt::format("  {}: skipped: {}\n", arm.name, arm.skipped);
+  }
   for (const PublishedRow& row : facts.published) {
     out += fmt::format("  {}: published, not measured here: {}\n", row.name, row.source);
   }

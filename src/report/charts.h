@@ -1,0 +1,26 @@
+// The drawings of a result. Each is one SVG, "" where there is nothing to draw. Pure.
+#pragma once
+
+#include <string>
+
+#include "report/summary.h"
+
+namespace forebay::report {
+
+// Share of requests with a first token by then, an arm a line, time logarithmic.
+[[nodiscard]] std::string ttft_chart(const RunLog& log, const Summary& summary);
+// Mean TTFT of each arm, cut into queue, lookup, read, recompute, other.
+[[nodiscard]] std::string where_chart(const Summary& summary);
+// Where the KV blocks of the prompts came from.
+[[nodiscard]] std::string sources_chart(const Summary& summary);
+// Bytes read and written by the storage device of one arm, in its first complete round.
+[[nodiscard]] std::string traffic_chart(const RunLog& log, std::size_t arm, double rate_max);
+// The highest rate in any of those charts, so that they share an axis; 0 without any traffic.
+[[nodiscard]] double traffic_rate_max(const RunLog& log);
+// Mean TTFT of every round, so that the noise can be seen.
+[[nodiscard]] std::string rounds_chart(const Summary& summary);
+
+// The CSS variable of an arm's colour, by its place.
+[[nodiscard]] std::string arm_color(std::size_t arm);
+
+}  // namespace forebay::report

@@ -1,0 +1,135 @@
+#include "report/html.h"
+
+#include <gtest/gtest.h>
+
+#include "report/format.h"
+#include "report/svg.h"
+#include "report/test_log.h"
+#include "report/text.h"
+
+namespace forebay::report {
+namespace {
+
+TestLog six_rounds() {
+  TestLog test;
+  test.log.facts.rounds_wanted = 6;
+  for (std::int64_t round = 0; round < 6; ++round) {
+    for (std::int64_t arm = 0; arm < 2; ++arm) {
+      test.cell(arm, round);
+      for (int i = 0; i < 12; ++i) test.request(arm, round, 10 * i, arm == 0 ? 40 : 10);
+    }
+  }
+  return test;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Format, TimesHaveThreeDigitsAndAUnit) {
+  EXPECT_EQ(format_ns(830.0), "830 ns");
+  EXPECT_EQ(format_ns(12'345.0), "12.3 us");
+  EXPECT_EQ(format_ns(999'600.0), "1.00 ms");
+  EXPECT_EQ(format_ns(1.42e9), "1.42 s");
+  EXPECT_EQ(format_ns(149.5e9), "150 s");
+  EXPECT_EQ(format_ns(std::optional<double>()), "n/a");
+}
+
+TEST(Format, RatesCountsAndSharesReadAsOneWouldSayThem) {
+  EXPECT_EQ(format_rate(5.23e9), "5.23 GB/s");
+  EXPECT_EQ(format_rate(42e6), "42.0 MB/s");
+  EXPECT_EQ(format_rate(0.0), "0");
+  EXPECT_EQ(format_count(12031), "12,031");
+  EXPECT_EQ(format_count(4.1), "4.10");
+  EXPECT_EQ(format_share(366, 1000), "36.6 %");
+  EXPECT_EQ(format_share(0, 0), "n/a");
+}
+
+TEST(Format, ARatioSaysWhichWayAndHowSure) {
+  Comparison comparison;
+  comparison.ratio = {
+      .pair_count = 6, .ratio = 0.25, .interval = gate::Interval{0.2, 0.5, 0.96875}};
+  EXPECT_EQ(comparison_text(comparison), "4.00x lower (96.9 % CI 2.00 to 5.00, 6 rounds)");
+  EXPECT_TRUE(is_better(comparison));
+  EXPECT_TRUE(is_clear(comparison));
+  comparison.ratio.interval->high = 1.25;
+  EXPECT_EQ(comparison_text(comparison), "4.00x lower (96.9 % CI 0.80 to 5.00, 6 rounds)");
+  EXPECT_FALSE(is_clear(comparison));
+  comparison.ratio = {.pair_count = 1, .ratio = 2, .interval = std::nullopt};
+  EXPECT_EQ(comparison_text(comparison), "2.00x higher (1 round: no interval below 5)");
+  EXPECT_FALSE(is_better(comparison));
+}
+
+TEST(TextReport, SaysWhatIsWrongBeforeAnyFigure) {
+  TestLog test = six_rounds();
+  test.log.facts.partial = "stopped by a signal";
+  test.log.requests[0].wrong_blocks = 2;
+  const std::string text = text_report(test.log.facts, summarise(test.log));
+  EXPECT_LT(text.find("PARTIAL: stopped by a signal"), text.find("TTFT mean"));
+  EXPECT_LT(text.find("INVALID"), text.find("TTFT mean"));
+  EXPECT_TRUE(contains(text, "recompute, round 1: up to 2 blocks held wrong bytes"));
+}
+
+TEST(TextReport, ShowsPublishedRowsAsSuchAndSkippedArmsWithTheirReason) {
+  TestLog test = six_rounds();
+  test.log.facts.published = {{"vendor", "a claim", 37.97, 4.1, 0.98e9}};
+  test.log.facts.arms.push_back({"files", "files", "", "no virtual time"});
+  const std::string text = text_report(test.log.facts, summarise(test.log));
+  EXPECT_TRUE(contains(text, "vendor: published, not measured here: a claim"));
+  EXPECT_TRUE(contains(text, "files: skipped: no virtual time"));
+  EXPECT_TRUE(contains(text, "980 MB/s"));
+}
+
+TEST(HtmlReport, NeedsNoNetwork) {
+  const TestLog test = six_rounds();
+  const std::string page = html_report(test.log, summarise(test.log), "{}");
+  for (const char* outside : {"http:", "https:", "src=", "@import", "url(", "<script", "<link"}) {
+    EXPECT_FALSE(contains(page, outside)) << outside;
+  }
+  EXPECT_TRUE(contains(page, "4.00x"));
+  EXPECT_TRUE(contains(page, "<svg"));
+}
+
+TEST(HtmlReport, TextFromOutsideIsEscaped) {
+  TestLog test = six_rounds();
+  test.log.facts.name = "<script>alert(1)</script>";
+  test.log.facts.notes = {"a & b \"quoted\" <b>"};
+  test.log.facts.arms[0].name = "x\"><img>";
+  const std::string page =
+      html_report(test.log, summarise(test.log), R"({"machine": {"cpu": "<i>"}})");
+  EXPECT_FALSE(contains(page, "<script"));
+  EXPECT_FALSE(contains(page, "<img"));
+  EXPECT_FALSE(contains(page, "<i>"));
+  EXPECT_TRUE(contains(page, "a &amp; b &quot;quoted&quot; &lt;b&gt;"));
+}
+
+TEST(HtmlReport, AnInvalidRunHasNoHeadline) {
+  TestLog test = six_rounds();
+  EXPECT_TRUE(contains(html_report(test.log, summarise(test.log), "{}"), "class=\"cards\""));
+  test.log.requests[0].wrong_blocks = 1;
+  const std::string page = html_report(test.log, summarise(test.log), "{}");
+  EXPECT_FALSE(contains(page, "class=\"cards\""));
+  EXPECT_TRUE(contains(page, "Do not use these figures"));
+}
+
+TEST(HtmlReport, OfNothingIsStillAPage) {
+  RunLog log;
+  const std::string page = html_report(log, summarise(log), "not json");
+  EXPECT_TRUE(contains(page, "</html>"));
+}
+
+TEST(Scale, TicksAreRoundAndInside) {
+  const Scale linear = Scale::linear(0, 930, 0, 100);
+  EXPECT_EQ(linear.ticks(), (std::vector<double>{0, 200, 400, 600, 800, 1000}));
+  EXPECT_DOUBLE_EQ(linear.at(500), 50);
+  const Scale log = Scale::logarithmic(3, 150, 0, 100);
+  EXPECT_EQ(log.ticks(), (std::vector<double>{2, 5, 10, 20, 50, 100, 200}));
+  EXPECT_DOUBLE_EQ(log.at(20), 50);
+  EXPECT_DOUBLE_EQ(log.at(0), 0);
+  // No range at all still has a length.
+  EXPECT_GT(Scale::linear(5, 5, 0, 100).ticks().size(), 1U);
+  EXPECT_GT(Scale::logarithmic(5, 5, 0, 100).at(10), 50);
+}
+
+}  // namespace
+}  // namespace forebay::report
