@@ -60,7 +60,7 @@ class DiskRig {
   }
   [[nodiscard]] Status close() { return loop->run(store->close()); }
 
-  std::vector<Status> put(std::uint64_t first, std::size_t count) {
+  std::vector<Status> put(std::uint64_t first, std::size_t count, Nanos patience = kPatience) {
     std::deque<TestBuffer> buffers;
     std::vector<PutItem> items(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -73,7 +73,7 @@ class DiskRig {
       items[i].token_count = 16;
       items[i].chain_depth = static_cast<std::uint32_t>(i);
     }
-    loop->run(store->put(items, {.space = space, .deadline = loop->now() + kPatience}));
+    loop->run(store->put(items, {.space = space, .deadline = loop->now() + patience}));
     std::vector<Status> statuses;
     for (const PutItem& item : items) statuses.push_back(item.status);
     return statuses;

@@ -6,6 +6,8 @@ namespace forebay::store {
 namespace {
 
 constexpr std::size_t kFindingsMax = 1000;
+// A device that does not take the last checkpoint by then costs a scan at the next open, no more.
+constexpr Nanos kCloseWithin = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -28,7 +30,10 @@ Task<Status> close_store(SharedState state) {
   state->prefetcher.changed().notify_all();
   const Status flushed = co_await flush_store(state);
   if (state->flash == nullptr) co_return flushed;
-  const Status closed = co_await state->flash->close();
+  FlashCall call;
+  call.io.op_class = block::OpClass::kCheckpoint;
+  call.io.deadline = state->now() + kCloseWithin;
+  const Status closed = co_await state->flash->close(call);
   co_return closed ? flushed : closed;
 }
 

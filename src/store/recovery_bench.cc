@@ -72,7 +72,7 @@ void recover(benchmark::State& state) {
 }
 
 BENCHMARK(recover)->Arg(1'000'000)->Iterations(1)->UseManualTime();
-BENCHMARK(recover)->Arg(4'000'000)->Iterations(1)->UseManualTime();
+BENCHMARK(recover)->Arg(40'000'000)->Iterations(1)->UseManualTime();
 
 }  // namespace
 }  // namespace forebay::store

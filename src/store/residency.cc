@@ -157,8 +157,14 @@ void Residency::touch_chain(const policy::RequestContext& context,
 
 void Residency::list_recovered(const policy::RequestContext& context,
                                std::span<const Slot> deepest_first) {
+  constexpr std::size_t kAhead = 16;
   flash_policy_->begin_request(context);
-  for (const Slot slot : deepest_first) touch_flash(slot);
+  for (std::size_t i = 0; i < deepest_first.size(); ++i) {
+    if (i + kAhead < deepest_first.size()) {
+      __builtin_prefetch(&index_.entry(deepest_first[i + kAhead]));
+    }
+    touch_flash(deepest_first[i]);
+  }
 }
 
 void Residency::touch_dram(Slot slot) {

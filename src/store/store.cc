@@ -13,6 +13,9 @@ namespace {
 // Blocks that the admission sketch is sized for when the flash tier does not say how many fit.
 constexpr std::uint64_t kBlockBytesTypical = 256 * kKiB;
 
+// Reads that may wait in the scheduler.
+constexpr std::uint64_t kScheduledBytesMax = kGiB;
+
 void abandon(SharedState state);
 
 class TieredStore final : public Store {
@@ -97,7 +100,7 @@ Task<void> linger(io::Loop* loop, std::shared_ptr<block::ScheduledDevice> device
 
 std::shared_ptr<block::ScheduledDevice> schedule(const StoreState& state, block::Device* device) {
   qos::SchedulerOptions options;
-  options.in_flight_bytes_max = state.options.device_in_flight_bytes_max;
+  options.in_flight_bytes_max = state.options.flash_options.read_in_flight_bytes_max;
   std::shared_ptr<block::ScheduledDevice> scheduled(
       block::ScheduledDevice::make(device, options).release(), KeepWhilePending{});
   for (TenantId tenant = 0; tenant < state.spaces.tenant_count(); ++tenant) {
@@ -165,8 +168,12 @@ Task<Result<std::unique_ptr<Store>>> Store::open(io::Loop* loop, StoreOptions op
   state->recovery = std::make_unique<Recovery>(state->residency.get(), &state->spaces);
   if (block::Device* device = state->options.flash; device != nullptr) {
     state->scheduled = schedule(*state, device);
-    auto flash =
-        co_await FlashTier::open(state->scheduled.get(), state.get(), state->options.flash_options);
+    // The scheduler bounds what the device holds; a bound before it would be first come first
+    // served, and one tenant's queue every tenant's wait.
+    FlashOptions flash_options = state->options.flash_options;
+    flash_options.read_in_flight_bytes_max =
+        std::max(flash_options.read_in_flight_bytes_max, kScheduledBytesMax);
+    auto flash = co_await FlashTier::open(state->scheduled.get(), state.get(), flash_options);
     if (!flash) {
       abandon(std::move(state));
       co_return std::unexpected(flash.error());

@@ -56,6 +56,8 @@ struct TenantQuota {
 struct StoreOptions {
   std::uint64_t dram_bytes = 0;    // 0: no DRAM tier
   block::Device* flash = nullptr;  // null: no flash tier
+  // read_in_flight_bytes_max is what the device holds at once, all classes and tenants together:
+  // the rest waits in the scheduler, so it is also what a newcomer waits for.
   FlashOptions flash_options;
   std::string policy = "forebay";  // lru, s3fifo, gdsf, forebay
   std::string admission = "all";   // to flash: all, reuse (expected reuse filter)
@@ -65,8 +67,6 @@ struct StoreOptions {
   std::uint64_t write_back_bytes_max = 256 << 20;  // blocks waiting for flash, in DRAM
   Nanos put_wait_max{250'000'000};                 // for room there, before put() says kBusy
   std::uint64_t prefetch_bytes_max = 32 << 20;     // ahead-of-need window
-  // What the device holds at once, all classes together; the rest waits by class and tenant.
-  std::uint64_t device_in_flight_bytes_max = 48 << 20;
   bool telemetry = true;
 };
 

@@ -63,10 +63,11 @@ void ChainValue::on_hit(Slot slot) {
 }
 
 void ChainValue::on_remove(Slot slot, std::uint64_t key) {
-  const State& state = state_[slot];
+  State& state = state_[slot];
   lists_[state.group].order.remove(links_, slot);
   const Ghost before = ghosts_.put(
       {.key = key, .request = state.request, .group = state.group, .touches = state.touches});
+  state.touches = 0;
   if (before.key != 0) model_.ended(before.group, request_ - before.request, false);
 }
 
@@ -95,12 +96,12 @@ Slot ChainValue::victim(const ChainView& view) {
 void ChainValue::survey() {
   next_survey_ = request_ + std::min(kSurveyEvery, std::max(64U, request_ / 4));
   model_.begin_survey();
-  for (const std::uint16_t group : used_) {
-    // The list is in order of age: a sample at even steps stands for all.
-    const OrderList& order = lists_[group].order;
-    for (Slot at = order.oldest(); at != kNone; at = links_[at].newer) {
-      model_.alive(group, request_ - state_[at].request, 1);
-    }
+  // A sample at even steps stands for all: a survey runs on the core that serves lookups.
+  const std::size_t stride = std::max<std::size_t>(1, state_.size() / kSurveySampleMax);
+  for (std::size_t slot = 0; slot < state_.size(); slot += stride) {
+    const State& state = state_[slot];
+    if (state.touches == 0) continue;
+    model_.alive(state.group, request_ - state.request, static_cast<float>(stride));
   }
   const auto& ghosts = ghosts_.entries();
   const std::size_t step = std::max<std::size_t>(1, ghosts.size() / kSurveySampleMax);
@@ -113,8 +114,7 @@ void ChainValue::survey() {
 }
 
 std::size_t ChainValue::bytes_used() const {
-  return model_.bytes_used() + ghosts_.bytes_used() + links_.capacity() * sizeof(Links) +
-         state_.capacity() * sizeof(State);
+  return model_.bytes_used() + ghosts_.bytes_used() + links_.bytes_used() + state_.bytes_used();
 }
 
 }  // namespace forebay::store::policy

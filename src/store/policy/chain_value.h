@@ -41,7 +41,7 @@ class ChainValue final : public Policy {
   struct State {
     std::uint32_t request = 0;  // of the last touch
     std::uint16_t group = 0;
-    std::uint8_t touches = 0;
+    std::uint8_t touches = 0;    // 0: not resident
     std::uint8_t density = 128;  // 8 x log2(cost / bytes) + 128
   };
   static_assert(sizeof(State) == 8);
@@ -56,8 +56,8 @@ class ChainValue final : public Policy {
 
   ReuseModel model_;
   GhostTable ghosts_;
-  std::vector<Links> links_;
-  std::vector<State> state_;
+  SlotArray<Links> links_;
+  SlotArray<State> state_;
   std::vector<List> lists_;
   std::vector<std::uint16_t> used_;  // groups that ever held a block
   RequestContext context_;

@@ -19,7 +19,7 @@ class Gdsf final : public Policy {
   [[nodiscard]] Slot victim(const ChainView& view) override;
   [[nodiscard]] double worth(Slot slot) const override { return state_[slot].priority - clock_; }
   [[nodiscard]] std::size_t bytes_used() const override {
-    return state_.capacity() * sizeof(State) + heap_.capacity() * sizeof(Slot);
+    return state_.bytes_used() + heap_.capacity() * sizeof(Slot);
   }
 
  private:
@@ -35,7 +35,7 @@ class Gdsf final : public Policy {
   void place(std::size_t index, Slot slot);
   void sift(std::size_t index);
 
-  std::vector<State> state_;
+  SlotArray<State> state_;
   std::vector<Slot> heap_;
   float clock_ = 0;
   std::uint32_t order_ = 0;

@@ -30,12 +30,12 @@ class Lru final : public Policy {
     return 1.0 / (1.0 + static_cast<double>(request_ - touched_[slot]));
   }
   [[nodiscard]] std::size_t bytes_used() const override {
-    return links_.capacity() * sizeof(Links) + touched_.capacity() * sizeof(std::uint32_t);
+    return links_.bytes_used() + touched_.bytes_used();
   }
 
  private:
-  std::vector<Links> links_;
-  std::vector<std::uint32_t> touched_;  // request of the last touch
+  SlotArray<Links> links_;
+  SlotArray<std::uint32_t> touched_;  // request of the last touch
   OrderList order_;
   std::uint32_t request_ = 0;
 };

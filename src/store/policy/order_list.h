@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "store/policy/policy.h"
+#include "store/policy/slot_array.h"
 
 namespace forebay::store::policy {
 
@@ -22,13 +22,13 @@ class OrderList {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
 
-  void push_newest(std::vector<Links>& links, Slot slot) {
+  void push_newest(SlotArray<Links>& links, Slot slot) {
     links[slot] = {newest_, kNone};
     (newest_ == kNone ? oldest_ : links[newest_].newer) = slot;
     newest_ = slot;
     ++size_;
   }
-  void remove(std::vector<Links>& links, Slot slot) {
+  void remove(SlotArray<Links>& links, Slot slot) {
     const Links at = links[slot];
     (at.older == kNone ? oldest_ : links[at.older].newer) = at.newer;
     (at.newer == kNone ? newest_ : links[at.newer].older) = at.older;
@@ -46,7 +46,7 @@ inline constexpr std::size_t kLeafScanMax = 64;
 
 // The oldest of `list` that is a leaf, within the scan; else the oldest that is not held; else
 // kNone.
-[[nodiscard]] inline Slot oldest_leaf(const OrderList& list, const std::vector<Links>& links,
+[[nodiscard]] inline Slot oldest_leaf(const OrderList& list, const SlotArray<Links>& links,
                                       const ChainView& view) {
   Slot fallback = kNone;
   Slot at = list.oldest();

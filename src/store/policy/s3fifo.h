@@ -30,8 +30,7 @@ class S3Fifo final : public Policy {
     return static_cast<double>(state_[slot].touches) + (state_[slot].in_main ? 1 : 0);
   }
   [[nodiscard]] std::size_t bytes_used() const override {
-    return links_.capacity() * sizeof(Links) + state_.capacity() * sizeof(State) +
-           ghosts_.bytes_used();
+    return links_.bytes_used() + state_.bytes_used() + ghosts_.bytes_used();
   }
 
  private:
@@ -45,8 +44,8 @@ class S3Fifo final : public Policy {
   [[nodiscard]] Slot victim_of_main(const ChainView& view);
 
   std::uint64_t small_blocks_;
-  std::vector<Links> links_;
-  std::vector<State> state_;
+  SlotArray<Links> links_;
+  SlotArray<State> state_;
   OrderList small_;
   OrderList main_;
   GhostTable ghosts_;

@@ -14,9 +14,11 @@ namespace {
 
 // Different for every format of every device, so that no record of an earlier store is believed.
 Uuid make_uuid(block::Device& device, const FlashOptions& options) {
-  const std::array<std::uint64_t, 3> entropy{
-      options.seed, static_cast<std::uint64_t>(wall_time_ns()),
-      static_cast<std::uint64_t>(process_cpu_time().count())};
+  std::array<std::uint64_t, 3> entropy{options.seed, 0, 0};
+  if (options.seed == 0) {
+    entropy[1] = static_cast<std::uint64_t>(wall_time_ns());
+    entropy[2] = static_cast<std::uint64_t>(process_cpu_time().count());
+  }
   Sha256 hash;
   hash.update(std::as_bytes(std::span(entropy)));
   hash.update(device.describe());

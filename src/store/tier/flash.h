@@ -40,7 +40,7 @@ struct FlashOptions {
   std::uint32_t free_segments_low = 2;  // reclaim below this
   double drive_writes_per_day_max = 0;  // 0: no limit; else the wear limit (read-only above)
   Nanos open_within{kForever};          // open() fails with kTimedOut when the device takes longer
-  std::uint64_t seed = 1;               // mixed into the uuid of a store that is formatted
+  std::uint64_t seed = 0;               // of a formatted store's uuid; 0: from the clock
   std::function<bool()> kill_point;     // tests: true stops the tier dead before the next write
 };
 
@@ -126,6 +126,9 @@ struct FlashStats {
   std::uint64_t read_bytes = 0;
   std::uint64_t reclaimed_segments = 0;
   double drive_writes_per_day = 0;
+  // The depth really reached, in bytes on the device at once.
+  std::uint64_t read_in_flight_bytes_peak = 0;
+  std::uint64_t write_in_flight_bytes_peak = 0;
   Nanos recovery_time{0};
   std::uint64_t recovered_blocks = 0;
 };

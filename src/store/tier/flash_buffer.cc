@@ -10,6 +10,8 @@
 namespace forebay::store {
 namespace {
 
+// Slabs grow up to the size of a huge page: a small store stays small.
+constexpr std::size_t kSlabBytesMin = 64 * kKiB;
 constexpr std::size_t kSlabBytes = 2 * kMiB;
 constexpr std::size_t kFreeChunksMax = 64;
 
@@ -50,10 +52,12 @@ IoBuffer BufferPool::take(std::size_t bytes) {
 }
 
 void BufferPool::grow_pages() {
-  std::byte* slab = allocate_aligned(kSlabBytes);
+  slab_bytes_ = std::clamp(slab_bytes_ * 2, std::max(kSlabBytesMin, page_bytes_ * 4), kSlabBytes);
+  std::byte* slab = allocate_aligned(slab_bytes_);
   slabs_.push_back(slab);
-  const std::size_t count = kSlabBytes / page_bytes_;
-  free_pages_.reserve(slabs_.size() * count);
+  const std::size_t count = slab_bytes_ / page_bytes_;
+  page_count_ += count;
+  free_pages_.reserve(page_count_);
   // The lowest address is handed out first, so that pages used together lie together.
   for (std::size_t i = count; i-- > 0;) free_pages_.push_back(slab + i * page_bytes_);
 }

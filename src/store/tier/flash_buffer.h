@@ -60,6 +60,8 @@ class BufferPool {
 
   std::size_t page_bytes_;
   std::size_t chunk_bytes_;
+  std::size_t slab_bytes_ = 0;  // of the newest slab
+  std::size_t page_count_ = 0;
   std::vector<std::byte*> slabs_;
   std::vector<std::byte*> free_pages_;
   std::vector<std::byte*> free_chunks_;

@@ -16,7 +16,8 @@ constexpr std::uint32_t kCallsPerTurn = 256;
 
 Task<Status> Checkpointer::run(FlashCall call) {
   if (running_) co_return fail(Errc::kBusy, "flash checkpoint: one is running");
-  FOREBAY_CO_TRY_STATUS(core_.may_write());
+  // Not the wear limit: a checkpoint is small, and it keeps that meter too.
+  FOREBAY_CO_TRY_STATUS(core_.health.device_may_write());
   running_ = true;
   RangeOptions options;
   options.op_class = block::OpClass::kCheckpoint;

@@ -72,9 +72,8 @@ Status LogHead::roll(bool for_reclaim) {
   }
   if (!opened) {
     // What reclaim moves can be dropped instead; it must not wait for itself.
-    return exhausted_ || for_reclaim
-               ? Status(fail(Errc::kNoSpace, "flash: no segment can be freed"))
-               : Status(fail(Errc::kBusy, "flash: waiting for a free segment"));
+    return for_reclaim ? Status(fail(Errc::kNoSpace, "flash: no room for copies"))
+                       : Status(fail(Errc::kBusy, "flash: waiting for a free segment"));
   }
   if (for_reclaim) ++segments_for_reclaim_;
   start(write_header(*opened, core_.segments.at(*opened).sequence));
@@ -130,8 +129,8 @@ LogHead::Position LogHead::position() const {
   return {segment.sequence, core_.layout().segment_page(*open) + segment.end_page};
 }
 
-void LogHead::set_exhausted(bool exhausted) {
-  exhausted_ = exhausted;
+void LogHead::give_up() {
+  ++times_given_up_;
   changed_.notify();
 }
 

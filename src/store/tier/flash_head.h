@@ -7,7 +7,8 @@
 //
 // Promise to recovery: between two good records of a segment lie at most kRecordBytesMax of bytes
 // that prove nothing, so a scan knows where to stop. Threads: one core. Errors of reserve(): kBusy
-// (wait for changed()), kNoSpace, and those of FlashHealth::may_write().
+// (wait for changed()), kNoSpace (reclaim itself, which must not wait), and those of
+// FlashHealth::may_write().
 #pragma once
 
 #include <cstdint>
@@ -55,8 +56,9 @@ class LogHead {
   [[nodiscard]] WaitList& changed() { return changed_; }
   // The reclaimer: asked for segments here; tells here what it achieved.
   void on_segments_wanted(std::function<void()> callback) { want_segments_ = std::move(callback); }
-  void set_exhausted(bool exhausted);
-  [[nodiscard]] bool exhausted() const { return exhausted_; }
+  // Nothing can be freed now: those who wait for room are told so.
+  void give_up();
+  [[nodiscard]] std::uint64_t times_given_up() const { return times_given_up_; }
   // How many segments were begun by what reclaim moves.
   [[nodiscard]] std::uint64_t segments_for_reclaim() const { return segments_for_reclaim_; }
   // A segment's header reached the device or failed to: the committer waits for it.
@@ -83,7 +85,7 @@ class LogHead {
   std::list<Task<void>> tasks_;
   std::size_t seals_running_ = 0;
   std::uint64_t segments_for_reclaim_ = 0;
-  bool exhausted_ = false;
+  std::uint64_t times_given_up_ = 0;
 };
 
 }  // namespace forebay::store

@@ -93,9 +93,13 @@ void FlashHealth::stay(FlashMode mode, std::string reason) {
 }
 
 Status FlashHealth::may_write() const {
+  if (mode_ == FlashMode::kReadWrite && worn_) return fail(Errc::kReadOnly, "flash: wear limit");
+  return device_may_write();
+}
+
+Status FlashHealth::device_may_write() const {
   if (mode_ == FlashMode::kGone) return fail(Errc::kGone, "flash: the device is gone");
   if (mode_ == FlashMode::kReadOnly) return fail(Errc::kReadOnly, "flash: the tier is read-only");
-  if (worn_) return fail(Errc::kReadOnly, "flash: wear limit");
   return {};
 }
 

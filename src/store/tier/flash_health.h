@@ -57,8 +57,9 @@ class FlashHealth {
   [[nodiscard]] FlashMode mode() const { return mode_; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
   [[nodiscard]] bool worn() const { return worn_; }
-  // Why a write may not be tried now.
+  // Why a write may not be tried now; the second leaves the wear limit aside.
   [[nodiscard]] Status may_write() const;
+  [[nodiscard]] Status device_may_write() const;
 
  private:
   void enter(FlashMode mode, std::string reason);

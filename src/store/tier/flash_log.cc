@@ -101,7 +101,7 @@ Task<Status> FlashLog::close(FlashCall call) {
       co_return fail(Errc::kTimedOut, "flash close: the device did not finish in time");
     }
   }
-  if (const Status writable = core_->may_write(); !writable) co_return Status{};
+  if (!core_->health.device_may_write()) co_return Status{};
   co_return co_await checkpointer_.run(call);
 }
 
@@ -127,6 +127,9 @@ FlashStats FlashLog::stats() const {
   stats.read_bytes = counters.read_bytes;
   stats.reclaimed_segments = counters.reclaimed_segments;
   stats.drive_writes_per_day = core_->wear.drive_writes_per_day(core_->now());
+  stats.read_in_flight_bytes_peak = core_->queue(block::RequestKind::kRead).in_flight_bytes_peak();
+  stats.write_in_flight_bytes_peak =
+      core_->queue(block::RequestKind::kWrite).in_flight_bytes_peak();
   stats.recovery_time = counters.recovery_time;
   stats.recovered_blocks = counters.recovered_blocks;
   return stats;

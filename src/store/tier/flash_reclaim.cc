@@ -50,7 +50,11 @@ struct Reclaimer::Copies {
 
 Reclaimer::Reclaimer(FlashCore& core, FlashReader& reader, FlashWriter& writer,
                      TombstoneLog& tombstones)
-    : core_(core), reader_(reader), writer_(writer), tombstones_(tombstones) {}
+    : core_(core),
+      reader_(reader),
+      writer_(writer),
+      tombstones_(tombstones),
+      terms_(core.options().moved_fraction_max) {}
 
 void Reclaimer::start() {
   writer_.head().on_segments_wanted([this] { wake(); });
@@ -120,7 +124,7 @@ Task<void> Reclaimer::run() {
       if (victim) freed = co_await reclaim(*victim);
       // Whoever waits for room is told, unless a seal is about to give the next victim.
       if (!freed && (victim || !writer_.head().seals_pending())) {
-        writer_.head().set_exhausted(true);
+        writer_.head().give_up();
       }
     }
     if (!freed && !stopping_) co_await pause(kPause);
@@ -149,6 +153,7 @@ Task<std::optional<std::uint32_t>> Reclaimer::pick() {
   // A crash can leave no free segment at all, so no room for copies. The oldest segment is then the
   // one that can go without any: its tombstones kill nothing that is still on the device.
   const bool nothing_free = core_.segments.free_count() == 0;
+  terms_.set_moved_fraction_max(moved_fraction());
   for (std::uint32_t i = 0; i < core_.segments.count(); ++i) {
     const Segment& segment = core_.segments.at(i);
     // A full segment whose seal failed is as good a victim as a sealed one.
@@ -169,7 +174,7 @@ Task<std::optional<std::uint32_t>> Reclaimer::pick() {
     facts.age = static_cast<double>(core_.segments.next_sequence() - segment.sequence) /
                 core_.segments.count();
     facts.samples = std::span(samples).first(count);
-    const VictimCost cost = victim_cost(facts, moved_fraction());
+    const VictimCost cost = terms_.cost_of(facts);
     const bool better =
         nothing_free ? facts.sequence < best_cost.sequence : cost.better_than(best_cost);
     if (!best || better) {
@@ -259,23 +264,27 @@ Task<Result<std::vector<Reclaimer::Entry>>> Reclaimer::list(std::uint32_t victim
 Task<std::vector<Reclaimer::Entry>> Reclaimer::choose(std::vector<Entry>* entries) {
   std::vector<Entry> chosen;
   std::size_t calls = 0;
+  double lost_worth = 0;
   for (Entry& entry : *entries) {
     if (!core_.owner().is_live(entry.id, entry.page)) continue;
     entry.worth = core_.owner().worth(entry.id, entry.page);
-    if (entry.worth > 0) chosen.push_back(entry);
+    lost_worth += entry.worth * core_.layout().record_pages(entry.data_bytes);
+    if (terms_.worth_moving(entry.worth)) chosen.push_back(entry);
     if (++calls % kCallsPerTurn == 0) co_await core_.loop().yield();
   }
   std::ranges::sort(chosen, [](const Entry& a, const Entry& b) {
     return a.worth != b.worth ? a.worth > b.worth : a.page < b.page;
   });
-  const double budget = moved_fraction() * core_.layout().segment_pages();
+  const double budget = terms_.moved_fraction_max() * core_.layout().segment_pages();
   double pages = 0;
   std::erase_if(chosen, [&](const Entry& entry) {
     const double more = core_.layout().record_pages(entry.data_bytes);
     if (pages + more > budget) return true;
     pages += more;
+    lost_worth -= more * entry.worth;
     return false;
   });
+  terms_.learn(lost_worth, core_.layout().segment_pages() - pages);
   // In the order of the segment: neighbours are read, and stay, together.
   std::ranges::sort(chosen, {}, &Entry::page);
   co_return chosen;
@@ -391,7 +400,7 @@ Task<Status> Reclaimer::free_emptied() {
   // over new records.
   FOREBAY_CO_TRY_STATUS(co_await flush_device(&core_, gc_options()));
   for (const std::uint32_t index : marked) core_.segments.set_state(index, SegmentState::kFree);
-  writer_.head().set_exhausted(false);
+  writer_.head().changed().notify();
   co_return Status{};
 }
 

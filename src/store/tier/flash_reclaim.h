@@ -17,6 +17,7 @@
 #include "core/task.h"
 #include "store/tier/flash_reader.h"
 #include "store/tier/flash_tombstones.h"
+#include "store/tier/flash_victim.h"
 #include "store/tier/flash_wait.h"
 #include "store/tier/flash_writer.h"
 
@@ -66,6 +67,7 @@ class Reclaimer {
   FlashReader& reader_;
   FlashWriter& writer_;
   TombstoneLog& tombstones_;
+  VictimTerms terms_;
   WaitList wakers_;
   WaitList stopped_;
   Task<void> task_;

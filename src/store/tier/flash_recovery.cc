@@ -34,6 +34,7 @@ Task<Status> FlashRecovery::run() {
   FOREBAY_CO_TRY_STATUS(co_await load_tombstones());
   FOREBAY_CO_TRY_STATUS(co_await deliver_all());
   settle_states();
+  if (rescanned_ > 1) log_warn("flash: {} segments had damaged summaries", rescanned_);
   co_return Status{};
 }
 
@@ -211,8 +212,10 @@ Task<Result<FlashRecovery::Loaded>> FlashRecovery::load(std::uint32_t index) {
     co_return loaded;
   }
   if (ends_recovery(summary.error())) co_return std::unexpected(summary.error());
-  log_warn("flash: segment {}: {}: reading the whole segment instead", index,
-           to_string(summary.error()));
+  if (rescanned_++ == 0) {
+    log_warn("flash: segment {}: {}: reading the segment itself", index,
+             to_string(summary.error()));
+  }
   const Status scanned = co_await scan(index, core_.segments.at(index).sequence);
   if (!scanned) co_return std::unexpected(scanned.error());
   co_return loaded;

@@ -78,6 +78,7 @@ class FlashRecovery {
   std::unordered_map<BlockId, Burial> buried_;
   std::vector<RecoveredRecord> batch_;
   std::optional<Error> broken_;
+  std::uint64_t rescanned_ = 0;  // segments whose summary was damaged
 };
 
 }  // namespace forebay::store

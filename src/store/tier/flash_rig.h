@@ -85,6 +85,10 @@ class MapOwner final : public FlashOwner {
   std::set<BlockId> dropped_ids;
 };
 
+[[nodiscard]] inline Task<void> pause(io::Loop* loop, Nanos span) {
+  co_await loop->sleep_for(span);
+}
+
 struct RigOptions {
   std::uint64_t device_bytes = 4 << 20;
   std::uint64_t seed = 1;

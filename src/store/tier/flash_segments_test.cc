@@ -88,39 +88,56 @@ TEST(SegmentTable, SamplesEveryRecordOfASegmentEquallyOften) {
   for (const auto& [page, count] : times) EXPECT_NEAR(count, 500, 100) << page;
 }
 
-VictimCost cost_of(double live, double age, std::vector<SampledWorth> samples) {
+VictimCost cost_of(const VictimTerms& terms, double live, double age,
+                   std::vector<SampledWorth> samples) {
   VictimFacts facts;
   facts.live_fraction = live;
   facts.age = age;
   facts.samples = samples;
-  return victim_cost(facts, 0.25);
+  return terms.cost_of(facts);
 }
 
 TEST(Victim, AnEmptySegmentCostsNothing) {
-  EXPECT_EQ(cost_of(0, 0.5, {{10, false, 0}}).cost, 0);
-  EXPECT_EQ(cost_of(0, 0.5, {}).cost, 0);
+  const VictimTerms terms(0.25);
+  EXPECT_EQ(cost_of(terms, 0, 0.5, {{10, false, 0}}).cost, 0);
+  EXPECT_EQ(cost_of(terms, 0, 0.5, {}).cost, 0);
 }
 
-TEST(Victim, LosingWorthCostsMoreThanMovingIt) {
+TEST(Victim, CostsWhatIsLostPerByteOfRoom) {
+  const VictimTerms terms(0.25);
   const std::vector<SampledWorth> all_live{
       {10, true, 1}, {10, true, 1}, {10, true, 1}, {10, true, 1}};
   const std::vector<SampledWorth> quarter{
       {10, true, 1}, {10, false, 0}, {10, false, 0}, {10, false, 0}};
-  EXPECT_TRUE(cost_of(0.25, 0, quarter).better_than(cost_of(1, 0, all_live)));
-  // All of a segment alive, each byte worth 1: three quarters are lost, one is moved.
-  EXPECT_NEAR(cost_of(1, 0, all_live).cost, (0.75 + 0.1 * 0.25) / 0.75, 1e-9);
-  EXPECT_NEAR(cost_of(0.25, 0, quarter).cost, 0.1 * 0.25 / 0.75, 1e-9);
+  // All alive: a quarter may move, three quarters are lost for three quarters of room.
+  EXPECT_NEAR(cost_of(terms, 1, 0, all_live).cost, 1.0, 1e-9);
+  EXPECT_NEAR(cost_of(terms, 0.25, 0, quarter).cost, 0, 1e-9);
+  EXPECT_TRUE(cost_of(terms, 0.25, 0, quarter).better_than(cost_of(terms, 1, 0, all_live)));
 }
 
-TEST(Victim, TheBestRecordsAreTheOnesThatWouldMove) {
+TEST(Victim, TheBestRecordsAreTheOnesThatMove) {
+  const VictimTerms terms(0.25);
   const std::vector<SampledWorth> uneven{
       {10, true, 1}, {10, true, 100}, {10, true, 1}, {10, true, 1}};
-  EXPECT_NEAR(cost_of(1, 0, uneven).cost, (0.75 * 1 + 0.1 * 0.25 * 100) / 0.75, 1e-9);
+  EXPECT_NEAR(cost_of(terms, 1, 0, uneven).cost, 1.0, 1e-9);
+}
+
+TEST(Victim, WhenRoomIsDearOnlyBetterRecordsMove) {
+  VictimTerms terms(0.25);
+  // A full device of equal blocks: each byte of room takes a byte worth 1.
+  for (int i = 0; i < 40; ++i) terms.learn(100, 100);
+  EXPECT_NEAR(terms.marginal(), 1.0, 1e-3);
+  EXPECT_FALSE(terms.worth_moving(1.0));
+  EXPECT_TRUE(terms.worth_moving(1.2));
+  // Then segments come that are mostly dead: room is cheap, and what lives in them is kept.
+  for (int i = 0; i < 40; ++i) terms.learn(20, 100);
+  EXPECT_TRUE(terms.worth_moving(1.0));
 }
 
 TEST(Victim, OfEqualSegmentsTheOlderGoes) {
+  const VictimTerms terms(0.0);
   const std::vector<SampledWorth> some{{10, true, 1}, {10, false, 0}};
-  EXPECT_TRUE(cost_of(0.5, 1.0, some).better_than(cost_of(0.5, 0.1, some)));
+  EXPECT_TRUE(cost_of(terms, 0.5, 1.0, some).better_than(cost_of(terms, 0.5, 0.1, some)));
   VictimCost older;
   older.sequence = 5;
   VictimCost newer;

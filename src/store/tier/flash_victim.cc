@@ -5,7 +5,8 @@
 namespace forebay::store {
 namespace {
 
-constexpr double kMoveShare = 0.1;  // what moving a byte costs, as a share of its worth
+constexpr double kMoveShare = 0.1;  // what moving a byte costs, as a share of what room costs
+constexpr double kLearnShare = 0.25;
 constexpr double kRoomMin = 1e-3;
 
 }  // namespace
@@ -16,29 +17,37 @@ bool VictimCost::better_than(const VictimCost& other) const {
   return sequence < other.sequence;
 }
 
-VictimCost victim_cost(const VictimFacts& facts, double moved_fraction_max) {
+bool VictimTerms::worth_moving(double worth_per_byte) const {
+  return worth_per_byte > marginal_ * (1 + kMoveShare);
+}
+
+VictimCost VictimTerms::cost_of(const VictimFacts& facts) const {
   std::ranges::sort(facts.samples, [](const SampledWorth& a, const SampledWorth& b) {
     return a.worth_per_byte > b.worth_per_byte;
   });
   double live_pages = 0;
   for (const SampledWorth& sample : facts.samples) live_pages += sample.live ? sample.pages : 0;
   double moved = 0;
-  double moved_worth = 0;
   double lost_worth = 0;
   for (const SampledWorth& sample : facts.samples) {
     if (!sample.live || sample.worth_per_byte <= 0) continue;
     const double share = facts.live_fraction * sample.pages / live_pages;
-    const double kept = std::min(share, std::max(0.0, moved_fraction_max - moved));
+    const double room = std::max(0.0, moved_fraction_max_ - moved);
+    const double kept = worth_moving(sample.worth_per_byte) ? std::min(share, room) : 0;
     moved += kept;
-    moved_worth += kept * sample.worth_per_byte;
     lost_worth += (share - kept) * sample.worth_per_byte;
   }
   VictimCost result;
   result.sequence = facts.sequence;
   result.moved_fraction = moved;
-  result.cost = (lost_worth + kMoveShare * moved_worth) / std::max(1 - moved, kRoomMin) /
+  result.cost = (lost_worth + kMoveShare * marginal_ * moved) / std::max(1 - moved, kRoomMin) /
                 (1 + std::max(facts.age, 0.0));
   return result;
+}
+
+void VictimTerms::learn(double lost_worth, double room) {
+  const double cost = std::max(lost_worth, 0.0) / std::max(room, kRoomMin);
+  marginal_ += kLearnShare * (cost - marginal_);
 }
 
 }  // namespace forebay::store

@@ -1,9 +1,10 @@
-// Which segment to reclaim: the one whose emptying costs the least worth for the room it gives.
+// Which segment to reclaim, and which of its records to keep.
 //
-// Pure arithmetic over samples. Moving keeps the best records, up to moved_fraction_max of the
-// segment; the rest is lost. cost = (worth lost + a tenth of the worth moved) / room gained, and a
-// segment counts the less the longer it has not been written: what an old segment still holds is
-// proven worth, what a young one holds may yet be forgotten.
+// Room costs worth: on a full device each byte gained takes something that was worth keeping, and
+// `marginal` is how much, as learnt from the last reclaims. So a record is moved only when it is
+// worth clearly more than what its room would take elsewhere, at most moved_fraction_max of a
+// segment; a segment costs what it loses, and a little for what it moves, per byte of room. Old
+// segments count less: what a young one holds may yet be forgotten. Pure arithmetic over samples.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,21 @@ struct VictimCost {
   [[nodiscard]] bool better_than(const VictimCost& other) const;
 };
 
-[[nodiscard]] VictimCost victim_cost(const VictimFacts& facts, double moved_fraction_max);
+class VictimTerms {
+ public:
+  explicit VictimTerms(double moved_fraction_max) : moved_fraction_max_(moved_fraction_max) {}
+
+  void set_moved_fraction_max(double fraction) { moved_fraction_max_ = fraction; }
+  [[nodiscard]] double moved_fraction_max() const { return moved_fraction_max_; }
+  [[nodiscard]] bool worth_moving(double worth_per_byte) const;
+  [[nodiscard]] VictimCost cost_of(const VictimFacts& facts) const;
+  // A segment was emptied: the worth it lost, over the room it gave, both in pages.
+  void learn(double lost_worth, double room);
+  [[nodiscard]] double marginal() const { return marginal_; }
+
+ private:
+  double moved_fraction_max_;
+  double marginal_ = 0;
+};
 
 }  // namespace forebay::store

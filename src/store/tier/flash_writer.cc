@@ -126,10 +126,14 @@ Task<Status> FlashWriter::lay_all(AppendJob* job, FlashCall call) {
 }
 
 Task<Status> FlashWriter::wait_for_room(FlashCall call) {
+  const std::uint64_t given_up = head_.times_given_up();
   Waiter waiter(core_.loop(), call.io.deadline, call.cancel);
   head_.changed().add(waiter);
   const Wake wake = co_await waiter;
   if (wake != Wake::kSignalled) co_return std::unexpected(why_ended(wake));
+  if (head_.times_given_up() != given_up) {
+    co_return fail(Errc::kNoSpace, "flash append: no segment can be freed");
+  }
   co_return Status{};
 }
 

@@ -1,0 +1,103 @@
+// verify(): says which block is damaged, where, and why; online, beside a workload.
+#include <gtest/gtest.h>
+
+#include "store/tier/flash_layout.h"
+#include "store/tier/flash_rig.h"
+
+namespace forebay::store {
+namespace {
+
+FlashTier::VerifyResult verify(FlashRig& rig, std::size_t findings_max = 100) {
+  return rig.loop->run(rig.tier->verify(findings_max, nullptr)).value();
+}
+
+std::uint64_t offset_of(FlashRig& rig, std::uint64_t number) {
+  return std::uint64_t{rig.owner->known[rig_id(number)].page} * 4096;
+}
+
+TEST(FlashVerify, AGoodStoreHasNoFindings) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  (void)rig.append(1, 60, 16384);
+  const auto result = verify(rig);
+  EXPECT_EQ(result.records, 60U);
+  EXPECT_EQ(result.bytes, 60U * 16384);
+  EXPECT_EQ(result.bad, 0U);
+}
+
+TEST(FlashVerify, NamesTheBlockThePlaceAndTheReason) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  (void)rig.append(1, 60, 16384);
+  rig.drain();
+  const std::uint64_t header = offset_of(rig, 7);
+  const std::uint64_t data = offset_of(rig, 40);
+  rig.file().corrupt(header + 70, std::byte{1});
+  rig.file().corrupt(data + 4096 + 16383, std::byte{1});
+  const auto result = verify(rig);
+  EXPECT_EQ(result.records, 60U);
+  EXPECT_EQ(result.bad, 2U);
+  ASSERT_EQ(result.findings.size(), 2U);
+  EXPECT_EQ(result.findings[0].id, rig_id(7));
+  EXPECT_EQ(result.findings[0].offset_bytes, header);
+  EXPECT_NE(result.findings[0].reason.find("header"), std::string::npos);
+  EXPECT_EQ(result.findings[1].id, rig_id(40));
+  EXPECT_EQ(result.findings[1].offset_bytes, data);
+  EXPECT_NE(result.findings[1].reason.find("checksum"), std::string::npos);
+  EXPECT_EQ(verify(rig, 1).findings.size(), 1U) << "the list is bounded, the count is not";
+  EXPECT_EQ(verify(rig, 1).bad, 2U);
+}
+
+TEST(FlashVerify, UnreadableBytesAreFindingsToo) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  (void)rig.append(1, 3, 16384);
+  const std::uint64_t at = offset_of(rig, 2);
+  rig.engine->faults().add({.kind = io::FaultKind::kIoError,
+                            .op = io::OpKind::kRead,
+                            .offset_first = at - 40'000,
+                            .offset_last = at + 40'000});
+  const auto result = verify(rig);
+  EXPECT_EQ(result.records, 3U);
+  EXPECT_GE(result.bad, 1U);
+}
+
+TEST(FlashVerify, BlocksThatNobodyWantsAreNotJudged) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  (void)rig.append(1, 10, 16384);
+  rig.file().corrupt(offset_of(rig, 3) + 5000, std::byte{1});
+  rig.owner->known.erase(rig_id(3));
+  const auto result = verify(rig);
+  EXPECT_EQ(result.records, 9U);
+  EXPECT_EQ(result.bad, 0U);
+}
+
+TEST(FlashVerify, ADamagedSummaryIsAFindingOfItsOwn) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  (void)rig.append(1, 60, 16384);
+  rig.drain();
+  // Segments of 64 KiB: the summary's body is the page before the last.
+  const FlashPage page = rig.owner->known[rig_id(1)].page;
+  const auto layout = make_flash_layout(4 << 20, 4096, 64 << 10).value();
+  const std::uint64_t end =
+      layout.offset_of(layout.segment_page(layout.segment_of(page))) + layout.segment_bytes;
+  rig.file().corrupt(end - 2 * 4096 + 5, std::byte{1});
+  const auto result = verify(rig);
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_NE(result.findings[0].reason.find("summary"), std::string::npos);
+}
+
+TEST(FlashVerify, CanBeCancelled) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  (void)rig.append(1, 60, 16384);
+  CancelSource cancel;
+  io::Loop::Timer timer;
+  rig.loop->arm(timer, rig.loop->now() + std::chrono::microseconds(300), [&] { cancel.cancel(); });
+  EXPECT_EQ(rig.loop->run(rig.tier->verify(10, &cancel)).error().code, Errc::kCancelled);
+}
+
+}  // namespace
+}  // namespace forebay::store
