@@ -42,7 +42,7 @@ void legend(Svg& svg, double y, std::span<const Part> parts) {
 void time_axis(Svg& svg, const Scale& x, double top, double bottom) {
   for (const double tick : x.ticks()) {
     svg.line(x.at(tick), top, x.at(tick), bottom, "grid");
-    svg.text(x.at(tick), bottom + 18, format_ns(tick), "tick", Anchor::kMiddle);
+    svg.text(x.at(tick), bottom + 18, format_tick_ns(tick), "tick", Anchor::kMiddle);
   }
 }
 

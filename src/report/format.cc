@@ -38,6 +38,13 @@ std::string format_ns(const std::optional<double>& ns) {
   return ns ? format_ns(*ns) : kNotAvailable;
 }
 
+std::string format_tick_ns(double ns) {
+  if (ns < 999.5) return fmt::format("{:g} ns", ns);
+  if (ns < 999.5e3) return fmt::format("{:g} us", ns / 1e3);
+  if (ns < 999.5e6) return fmt::format("{:g} ms", ns / 1e6);
+  return fmt::format("{:g} s", ns / 1e9);
+}
+
 std::string format_rate(const std::optional<double>& bytes_per_second) {
   if (!bytes_per_second) return kNotAvailable;
   const double rate = *bytes_per_second;
@@ -97,11 +104,16 @@ bool is_clear(const Comparison& comparison) {
   return interval && (interval->high < 1 || interval->low > 1);
 }
 
+std::optional<double> case_rate(const std::optional<double>& bytes_per_second, double scale) {
+  return bytes_per_second ? std::optional(*bytes_per_second * scale) : std::nullopt;
+}
+
 std::string scale_note(double scale) {
   if (scale == 1) return "";
   return fmt::format(
-      "scale 1:{0:g}: KV bytes, capacities and byte rates are the case's divided by {0:g}, and are "
-      "shown as they really moved; times and tokens are the case's own",
+      "scale 1:{0:g}: KV bytes, capacities and byte rates ran divided by {0:g}; times and tokens "
+      "are "
+      "the case's own; load rates are shown as the case's, {0:g} times what moved",
       scale);
 }
 

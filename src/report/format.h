@@ -13,6 +13,8 @@ inline constexpr const char* kNotAvailable = "n/a";
 // "830 us", "12.4 ms", "1.42 s", "149 s": three digits.
 [[nodiscard]] std::string format_ns(double ns);
 [[nodiscard]] std::string format_ns(const std::optional<double>& ns);
+// For an axis, whose values are round: "20 ms".
+[[nodiscard]] std::string format_tick_ns(double ns);
 // Decimal units, as rates of devices are given: "2.31 GB/s".
 [[nodiscard]] std::string format_rate(const std::optional<double>& bytes_per_second);
 [[nodiscard]] std::string format_count(double value);               // "12,031", "4.1"
@@ -28,7 +30,10 @@ inline constexpr const char* kNotAvailable = "n/a";
 // Does the interval leave no doubt about which way it goes?
 [[nodiscard]] bool is_clear(const Comparison& comparison);
 
-// "scale 1:16: bytes and byte rates are those really moved; times are those of the case"; "" at 1.
+// A rate of the scaled run as the case's own, which published figures can stand beside.
+[[nodiscard]] std::optional<double> case_rate(const std::optional<double>& bytes_per_second,
+                                              double scale);
+// What `scale` did to the figures, in one sentence; "" at 1.
 [[nodiscard]] std::string scale_note(double scale);
 
 }  // namespace forebay::report

@@ -95,7 +95,8 @@ std::string cards(const RunFacts& facts, const Summary& summary) {
   return out.empty() ? "" : "<div class=\"cards\">" + out + "</div>\n";
 }
 
-std::string arm_row(const ArmSummary& arm, std::size_t index, bool candidate) {
+std::string arm_row(const RunFacts& facts, const ArmSummary& arm, std::size_t index) {
+  const bool candidate = arm.name == facts.candidate;
   std::string row =
       fmt::format("<tr{}><td><span class=\"swatch\" style=\"background:var({})\"></span>{}</td>",
                   candidate ? " class=\"candidate\"" : "", arm_color(index), escape_html(arm.name));
@@ -109,7 +110,7 @@ std::string arm_row(const ArmSummary& arm, std::size_t index, bool candidate) {
          cell(format_ns(arm.ns_per_output_token.p50)) +
          cell(format_count(arm.output_tokens_per_second));
   row += cell(format_share(total - static_cast<double>(arm.blocks.recomputed), total));
-  row += cell(format_rate(arm.load_bytes_per_second));
+  row += cell(format_rate(case_rate(arm.load_bytes_per_second, facts.scale)));
   row += cell(fmt::format("{}", arm.request_count));
   return row + "</tr>\n";
 }
@@ -129,7 +130,7 @@ std::string arms_table(const RunFacts& facts, const Summary& summary) {
   out += head_row({"arm", "TTFT mean", "p50", "p90", "p99", "per token p50", "output tokens/s",
                    "hit ratio", "load rate", "requests"});
   for (std::size_t a = 0; a < summary.arms.size(); ++a) {
-    out += arm_row(summary.arms[a], a, summary.arms[a].name == facts.candidate);
+    out += arm_row(facts, summary.arms[a], a);
   }
   for (const PublishedRow& row : facts.published) out += published_row(row);
   out += "</table></div>\n";
@@ -265,7 +266,12 @@ std::string html_report(const RunLog& log, const Summary& summary,
   out += section("Where the KV came from", "Blocks of the prompts, by source.",
                  sources_chart(summary));
   out += section("What the device moved",
-                 "Bytes a second through the storage device, in the first round of each arm.",
+                 facts.scale == 1
+                     ? std::string("Bytes a second through the storage device, in the first round "
+                                   "of each arm.")
+                     : fmt::format("Bytes a second that really went through the storage device (1/"
+                                   "{:g} of the case's), in the first round of each arm.",
+                                   facts.scale),
                  traffic(log));
   out += section("Every round",
                  "The mean time to first token of each round: how far apart the dots of an arm lie "

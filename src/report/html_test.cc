@@ -35,6 +35,13 @@ TEST(Format, TimesHaveThreeDigitsAndAUnit) {
   EXPECT_EQ(format_ns(std::optional<double>()), "n/a");
 }
 
+TEST(Format, TicksOfAnAxisAreShort) {
+  EXPECT_EQ(format_tick_ns(2e6), "2 ms");
+  EXPECT_EQ(format_tick_ns(500e6), "500 ms");
+  EXPECT_EQ(format_tick_ns(1e9), "1 s");
+  EXPECT_EQ(format_tick_ns(50e3), "50 us");
+}
+
 TEST(Format, RatesCountsAndSharesReadAsOneWouldSayThem) {
   EXPECT_EQ(format_rate(5.23e9), "5.23 GB/s");
   EXPECT_EQ(format_rate(42e6), "42.0 MB/s");

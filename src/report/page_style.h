@@ -35,6 +35,7 @@ main { max-width: 1060px; margin: 0 auto; padding: 48px 32px 80px; }
 header p { margin: 4px 0; color: var(--soft); }
 .kicker { font-size: 13px; letter-spacing: .08em; text-transform: uppercase; color: var(--soft); }
 h1 { font-size: 34px; line-height: 1.15; margin: 4px 0 10px; letter-spacing: -.01em; }
+header + p.about { margin-top: 14px; }
 h2 { font-size: 20px; margin: 52px 0 4px; letter-spacing: -.005em; }
 h2 + p { margin-top: 0; }
 p.about { color: var(--soft); max-width: 76ch; margin: 0 0 14px; font-size: 15px; }
@@ -44,18 +45,23 @@ p.about { color: var(--soft); max-width: 76ch; margin: 0 0 14px; font-size: 15px
 }
 .badge.good { color: var(--good); } .badge.bad { color: var(--bad); }
 .badge.warn { color: var(--warn); } .badge.plain { color: var(--soft); }
-.alarm { border-left: 4px solid var(--bad); padding: 8px 16px; margin: 20px 0; background: var(--panel); }
+.alarm { border-left: 4px solid var(--bad); padding: 8px 16px; margin: 20px 0;
+  background: var(--panel); }
 .alarm ul { margin: 6px 0; padding-left: 20px; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(250px, 1fr)); gap: 16px; margin: 28px 0 8px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(250px, 1fr)); gap: 16px;
+  margin: 28px 0 8px; }
 .card { background: var(--panel); border-radius: 12px; padding: 18px 20px; }
-.card .figure { font-size: 40px; font-weight: 650; line-height: 1.1; letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
+.card .figure { font-size: 40px; font-weight: 650; line-height: 1.1; letter-spacing: -.02em;
+  font-variant-numeric: tabular-nums; }
 .card .figure.good { color: var(--good); } .card .figure.bad { color: var(--bad); }
 .card .figure.open { color: var(--soft); }
 .card .what { font-weight: 600; margin-top: 4px; }
 .card .how { color: var(--soft); font-size: 14px; margin-top: 2px; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: 15px; font-variant-numeric: tabular-nums; }
-th, td { text-align: right; padding: 8px 10px; border-bottom: 1px solid var(--line); white-space: nowrap; }
+table { border-collapse: collapse; width: 100%; font-size: 15px;
+  font-variant-numeric: tabular-nums; }
+th, td { text-align: right; padding: 8px 10px; border-bottom: 1px solid var(--line);
+  white-space: nowrap; }
 th { font-weight: 600; color: var(--soft); font-size: 13px; vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; }
 td:first-child { font-weight: 600; }
@@ -65,21 +71,26 @@ td.na { color: var(--soft); }
 td.good { color: var(--good); font-weight: 600; } td.bad { color: var(--bad); font-weight: 600; }
 table.words td, table.words th { text-align: left; white-space: normal; vertical-align: top; }
 table.words td:first-child { white-space: nowrap; }
-.swatch { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 8px; }
+.swatch { display: inline-block; width: 10px; height: 10px; border-radius: 2px;
+  margin-right: 8px; }
 svg { width: 100%; height: auto; display: block; font-size: 13px; }
 svg text { fill: var(--ink); }
 svg .tick { fill: var(--soft); font-size: 12px; }
 svg .arm { font-weight: 600; }
-svg .inside { fill: #ffffff; font-size: 12px; font-weight: 600; paint-order: stroke; stroke: rgb(0 0 0 / .35); stroke-width: 2px; }
+svg .inside { fill: #ffffff; font-size: 12px; font-weight: 600; paint-order: stroke;
+  stroke: rgb(0 0 0 / .35); stroke-width: 2px; }
 svg .grid { stroke: var(--line); stroke-width: 1; }
 svg .curve { fill: none; stroke-width: 2.2; stroke-linejoin: round; }
 svg .strong { stroke-width: 3.2; }
 svg .area { opacity: .8; }
 h3 { font-size: 15px; margin: 20px 0 2px; }
 ul { padding-left: 20px; } li { margin: 3px 0; }
-code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: .92em; background: var(--panel); padding: 1px 5px; border-radius: 4px; }
-footer { margin-top: 56px; color: var(--soft); font-size: 14px; border-top: 1px solid var(--line); padding-top: 16px; }
-@media print { main { padding: 0; } h2 { break-after: avoid; } svg, table { break-inside: avoid; } }
+code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: .92em;
+  background: var(--panel); padding: 1px 5px; border-radius: 4px; }
+footer { margin-top: 56px; color: var(--soft); font-size: 14px;
+  border-top: 1px solid var(--line); padding-top: 16px; }
+@media print { main { padding: 0; } h2 { break-after: avoid; } svg, table { break-inside: avoid;
+  } }
 )css";
 
 }  // namespace forebay::report

@@ -50,7 +50,7 @@ std::string head_text(const RunFacts& facts, const Summary& summary) {
   return out;
 }
 
-void add_arm(const ArmSummary& arm, TextTable& table) {
+void add_arm(const ArmSummary& arm, double scale, TextTable& table) {
   if (!arm.skipped.empty()) return;
   const double total = static_cast<double>(arm.blocks.total());
   const auto share = [&](std::uint64_t blocks) {
@@ -60,14 +60,14 @@ void add_arm(const ArmSummary& arm, TextTable& table) {
              format_ns(arm.ttft_ns.p90), format_ns(arm.ttft_ns.p99),
              format_count(arm.output_tokens_per_second), share(arm.blocks.hbm),
              share(arm.blocks.dram), share(arm.blocks.flash), share(arm.blocks.recomputed),
-             format_rate(arm.load_bytes_per_second)});
+             format_rate(case_rate(arm.load_bytes_per_second, scale))});
 }
 
 std::string arms_text(const RunFacts& facts, const Summary& summary) {
   TextTable table;
   table.add({"arm", "TTFT mean", "p50", "p90", "p99", "out tok/s", "HBM hit", "DRAM hit",
              "flash hit", "computed", "load rate"});
-  for (const ArmSummary& arm : summary.arms) add_arm(arm, table);
+  for (const ArmSummary& arm : summary.arms) add_arm(arm, facts.scale, table);
   for (const PublishedRow& row : facts.published) {
     table.add({row.name, row.ttft_s ? format_ns(*row.ttft_s * 1e9) : kNotAvailable, "", "", "",
                row.output_tokens_per_second ? format_count(*row.output_tokens_per_second)
