@@ -40,6 +40,18 @@ bool all_fit(const Case& test, const std::string& spec_file, Diagnostics& mistak
   return false;
 }
 
+bool some_counted(const Case& test, const std::string& spec_file, Diagnostics& mistakes) {
+  const double last_s = static_cast<double>(test.workload.requests.back().arrival_ns) / 1e9;
+  if (last_s >= test.spec.run.warm_up_s) return true;
+  mistakes.add(
+      spec_file,
+      fmt::format("all requests arrive within {:.1f} s, before the warm-up of {:g} s ends: "
+                  "none would count",
+                  last_s, test.spec.run.warm_up_s),
+      "lower `warm_up_s`, or take more requests");
+  return false;
+}
+
 }  // namespace
 
 std::optional<Case> load_case(const Spec& spec, const std::string& spec_file,
@@ -49,7 +61,8 @@ std::optional<Case> load_case(const Spec& spec, const std::string& spec_file,
   auto setup = set_up_engine(spec, SpecPlaces(spec_file), workload->block_tokens, mistakes);
   if (!setup) return std::nullopt;
   Case test{spec, std::move(*setup), std::move(*workload), 0};
-  if (!all_fit(test, spec_file, mistakes)) return std::nullopt;
+  const bool fit = all_fit(test, spec_file, mistakes);
+  if (!some_counted(test, spec_file, mistakes) || !fit) return std::nullopt;
   return test;
 }
 

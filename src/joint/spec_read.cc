@@ -138,10 +138,7 @@ class TableReader final : public FieldVisitor {
   void refuse_unknown(std::span<const std::string_view> of_other_kinds = {}) {
     for (const auto& [key, node] : table_) {
       if (std::ranges::find(known_, key.str()) != known_.end()) continue;
-      const std::string place =
-          key.source().path && *key.source().path != context_.places.file()
-              ? *key.source().path
-              : fmt::format("{}:{}", context_.places.file(), key.source().begin.line);
+      const std::string place = place_of(node, context_);
       if (std::ranges::find(of_other_kinds, key.str()) != of_other_kinds.end()) {
         context_.mistakes.add(place,
                               fmt::format("`{}` is for a workload of another kind", key.str()),

@@ -1,0 +1,369 @@
+#include "joint/spec.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "joint/sensitivity.h"
+#include "joint/spec_fields.h"
+
+namespace forebay::joint {
+namespace {
+
+// Four arms over a generated workload, nothing wrong with it.
+constexpr std::string_view kGood = R"([run]
+rounds = 6
+scale = 16
+
+[workload]
+kind = "generated"
+request_count = 100
+context_tokens_max = 4096
+
+[engine]
+model = "llama-3.1-8b"
+accelerator = "h100"
+
+[storage]
+dram_bytes = "4GiB"
+flash_bytes = "32GiB"
+
+[[arm]]
+kind = "recompute"
+
+[[arm]]
+kind = "dram"
+
+[[arm]]
+kind = "forebay"
+policy = "lru"
+)";
+
+std::string with(std::string_view line, std::string_view after) {
+  std::string text(kGood);
+  const std::size_t at = text.find(after);
+  EXPECT_NE(at, std::string::npos);
+  text.insert(at + after.size(), "\n" + std::string(line));
+  return text;
+}
+
+std::string without(std::string_view part) {
+  std::string text(kGood);
+  const std::size_t at = text.find(part);
+  EXPECT_NE(at, std::string::npos);
+  return text.erase(at, part.size());
+}
+
+std::string mistakes_of(const std::string& text, std::vector<std::string> sets = {}) {
+  Diagnostics mistakes;
+  const auto spec = read_spec({"joint.toml", text, std::move(sets)}, mistakes);
+  EXPECT_EQ(spec.has_value(), mistakes.empty());
+  return mistakes.text();
+}
+
+Spec read_good(const std::string& text = std::string(kGood), std::vector<std::string> sets = {}) {
+  Diagnostics mistakes;
+  auto spec = read_spec({"joint.toml", text, std::move(sets)}, mistakes);
+  EXPECT_TRUE(spec) << mistakes.text();
+  return spec.value_or(Spec{});
+}
+
+TEST(Spec, ReadsSectionsSizesAndDefaults) {
+  const Spec spec = read_good();
+  EXPECT_EQ(spec.run.name, "joint");
+  EXPECT_EQ(spec.run.rounds, 6U);
+  EXPECT_EQ(spec.run.seed, 1U);
+  EXPECT_EQ(spec.storage.dram_bytes, 4ULL << 30);
+  ASSERT_EQ(spec.arms.size(), 3U);
+  EXPECT_EQ(spec.arms[0].name, "recompute");
+  EXPECT_EQ(spec.arms[2].flash_bytes, 32ULL << 30);
+  EXPECT_EQ(spec.arms[2].policy, "lru");
+  EXPECT_EQ(spec.run.candidate, "forebay");
+}
+
+TEST(Spec, AnArmMayDifferFromTheStorageSection) {
+  const Spec spec =
+      read_good(with("dram_bytes = \"1GiB\"\nbytes_per_second = \"2.5GB\"", "policy = \"lru\""));
+  EXPECT_EQ(spec.arms[1].dram_bytes, 4ULL << 30);
+  EXPECT_EQ(spec.arms[2].dram_bytes, 1ULL << 30);
+  EXPECT_EQ(spec.arms[2].bytes_per_second, 2.5e9);
+}
+
+TEST(Spec, WhatIsWrittenBackIsTheSameSpec) {
+  std::string text(kGood);
+  text += R"(
+[[published]]
+name = "before"
+source = "a \"claim\"\twith marks"
+ttft_s = 37.97
+[[assumption]]
+name = "prompt"
+value = "16384 tokens"
+source = "not published"
+[[sensitivity]]
+key = "engine.tp"
+values = [1, 2]
+)";
+  const std::string written = spec_to_toml(read_good(text));
+  EXPECT_EQ(spec_to_toml(read_good(written)), written);
+  EXPECT_EQ(read_good(written).published[0].source, "a \"claim\"\twith marks");
+}
+
+TEST(Spec, AMisspeltKeySuggestsTheRightOne) {
+  EXPECT_EQ(mistakes_of(with("poliy = \"lru\"", "kind = \"forebay\"")),
+            "joint.toml:26: unknown key `poliy` in [[arm]]\n  hint: did you mean `policy`?\n");
+  EXPECT_EQ(mistakes_of(with("warmup_s = 1", "rounds = 6")),
+            "joint.toml:3: unknown key `warmup_s` in [run]\n  hint: did you mean `warm_up_s`?\n");
+}
+
+TEST(Spec, AMisspeltSectionSuggestsTheRightOne) {
+  EXPECT_EQ(mistakes_of(std::string(kGood) + "[engin]\n"),
+            "joint.toml:27: unknown section `engin`\n  hint: did you mean `engine`?\n");
+}
+
+TEST(Spec, AKeyOfAnotherKindOfWorkloadIsToldApartFromAnUnknownOne) {
+  EXPECT_EQ(mistakes_of(with("speed_up = 4", "request_count = 100")),
+            "joint.toml:8: `speed_up` is for a workload of another kind\n"
+            "  hint: remove it, or change `kind`\n");
+}
+
+TEST(Spec, AWrongTypeSaysWhatItIsAndWhatItMustBe) {
+  EXPECT_EQ(mistakes_of(with("seed = \"seven\"", "rounds = 6")),
+            "joint.toml:3: `seed` is a text; it must be a whole number\n"
+            "  hint: of the order of arms, the workload and the contents\n");
+  EXPECT_NE(mistakes_of(with("prepare = 1", "rounds = 6")).find("it must be true or false"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(with("name = 5", "rounds = 6")).find("must be a text in quotes"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(std::string(kGood) + "[published]\nname = \"x\"\n")
+                .find("joint.toml:27: `published` must be a list of sections\n"
+                      "  hint: write [[published]] above each"),
+            std::string::npos);
+}
+
+TEST(Spec, AValueOutOfRangeNamesTheRange) {
+  EXPECT_EQ(mistakes_of(with("warm_up_s = -1", "rounds = 6")),
+            "joint.toml:3: `warm_up_s` is -1; it must be 0 to 1e+18\n"
+            "  hint: requests that start before this are not counted\n");
+  EXPECT_NE(mistakes_of(std::string(kGood), {"run.rounds=0"})
+                .find("--set run.rounds=0: `rounds` is 0; it must be 1 to 200"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(with("lag_ms_max = nan", "rounds = 6")).find("`lag_ms_max` is nan"),
+            std::string::npos);
+  // The generator's own ranges keep the line of the key.
+  EXPECT_NE(mistakes_of(with("turns_mean = 0.5", "request_count = 100"))
+                .find("joint.toml:8: `turns_mean`"),
+            std::string::npos);
+}
+
+TEST(Spec, ASizeThatIsNoneSaysHowToWriteOne) {
+  EXPECT_EQ(mistakes_of(with("hbm_kv_bytes = \"12 apples\"", "accelerator = \"h100\"")),
+            "joint.toml:13: `hbm_kv_bytes` is `12 apples`, which is not a size\n"
+            "  hint: write a number of bytes, or a text such as \"4GiB\" or \"2.5GB\"\n");
+}
+
+TEST(Spec, AWordThatIsNotAllowedSuggestsOneThatIs) {
+  EXPECT_EQ(mistakes_of(with("admission = \"reuze\"", "policy = \"lru\"")),
+            "joint.toml:27: `admission` cannot be `reuze`\n  hint: did you mean `reuse`?\n");
+}
+
+TEST(Spec, UnknownModelsAndAcceleratorsSuggestKnownOnes) {
+  std::string text = without("model = \"llama-3.1-8b\"\naccelerator = \"h100\"");
+  text.insert(text.find("[engine]") + 8, "\nmodel = \"llama-3.1-8B-x\"\naccelerator = \"h10\"");
+  EXPECT_EQ(mistakes_of(text),
+            "joint.toml:11: no model `llama-3.1-8B-x`\n  hint: did you mean `llama-3.1-8b`?\n"
+            "joint.toml:12: no accelerator `h10`\n  hint: did you mean `h100`?\n");
+}
+
+TEST(Spec, WithoutTablesEveryFigureMustBeGiven) {
+  const std::string text = mistakes_of(without("accelerator = \"h100\"\n"));
+  for (const char* key : {"hbm_kv_bytes", "prefill_tokens_per_second", "decode_seconds_per_step"}) {
+    EXPECT_NE(text.find(fmt::format("joint.toml:10: `{}` is missing in [engine]", key)),
+              std::string::npos)
+        << text;
+  }
+  EXPECT_EQ(text.find("kv_bytes_per_token"), std::string::npos);  // the model gives it
+}
+
+TEST(Spec, WeightsThatDoNotFitSayHowManyCardsThereAre) {
+  std::string text = without("model = \"llama-3.1-8b\"\n");
+  text.insert(text.find("accelerator"), "model = \"llama-3.1-70b\"\n");
+  EXPECT_NE(mistakes_of(text).find("141 GB of weights do not fit into 1 x h100 of 80 GB"),
+            std::string::npos);
+  text.insert(text.find("accelerator"), "tp = 4\n");
+  EXPECT_EQ(mistakes_of(text), "");
+}
+
+TEST(Spec, ContradictionsAreRefusedAtTheLineOfOneSide) {
+  EXPECT_NE(mistakes_of(with("restart = true", "rounds = 6"))
+                .find("joint.toml:3: `restart` without `prepare` reopens an empty store"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(with("device = \"/dev/nvme9n1\"", "[storage]"))
+                .find("joint.toml:15: a device is never emptied for you"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(with("candidate = \"forbay\"", "rounds = 6"))
+                .find("joint.toml:3: no arm is named `forbay`\n  hint: did you mean `forebay`?"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(std::string(kGood) + "[[arm]]\nkind = \"dram\"\n")
+                .find("two arms are named `dram`"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(std::string(kGood) + "[[arm]]\nkind = \"files\"\nlatency_us = 5\n")
+                .find("joint.toml:27: arm `files` goes through the file system, which cannot be "
+                      "throttled"),
+            std::string::npos);
+}
+
+TEST(Spec, MissingPartsAreNamed) {
+  EXPECT_NE(mistakes_of(without("flash_bytes = \"32GiB\"\n"))
+                .find("joint.toml:23: arm `forebay` has no `flash_bytes`"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(without("dram_bytes = \"4GiB\"\n")).find("arm `dram` has no `dram_bytes`"),
+            std::string::npos);
+  std::string no_arms(kGood);
+  no_arms.resize(no_arms.find("[[arm]]"));
+  EXPECT_NE(mistakes_of(no_arms).find("there is no [[arm]]"), std::string::npos);
+  EXPECT_NE(mistakes_of(std::string(kGood) + "[[arm]]\nname = \"x\"\n")
+                .find("joint.toml:27: `kind` is missing in [[arm]]"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(std::string(kGood) + "[[published]]\nname = \"x\"\n")
+                .find("`source` is missing in [[published]]"),
+            std::string::npos);
+}
+
+TEST(Spec, AMissingTraceSaysWhereItWasLookedForAndWhereToGetIt) {
+  std::string text =
+      without("kind = \"generated\"\nrequest_count = 100\ncontext_tokens_max = 4096\n");
+  text.insert(text.find("[workload]") + 11,
+              "file = \"../none/trace.jsonl\"\norigin = \"example.org\"\n");
+  Diagnostics mistakes;
+  EXPECT_FALSE(read_spec({"a/b/joint.toml", text, {}}, mistakes));
+  EXPECT_EQ(mistakes.text(),
+            "a/b/joint.toml:6: `a/none/trace.jsonl` is not there\n"
+            "  hint: get it from example.org; the path is relative to the folder of this spec\n");
+}
+
+TEST(Spec, AllMistakesAreShownTogetherInTheOrderOfTheFile) {
+  std::string text = with("scael = 2", "rounds = 6");
+  text += "[[arm]]\nkind = \"forebai\"\n[[arm]]\nkind = \"dram\"\n";
+  const std::string shown = mistakes_of(text);
+  const std::size_t first = shown.find("unknown key `scael`");
+  const std::size_t second = shown.find("`kind` cannot be `forebai`");
+  const std::size_t third = shown.find("two arms are named `dram`");
+  EXPECT_NE(third, std::string::npos) << shown;
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+}
+
+TEST(Spec, WhatIsNotTomlIsOneMistakeWithItsLine) {
+  EXPECT_NE(mistakes_of("[run]\nrounds = = 3\n").find("joint.toml:2: "), std::string::npos);
+  EXPECT_NE(mistakes_of("[run\n").find("hint: this is not TOML"), std::string::npos);
+  EXPECT_NE(mistakes_of(std::string(kSpecBytesMax + 1, '#')).find("is longer than"),
+            std::string::npos);
+}
+
+TEST(Spec, SetReplacesAKeyAndNamesItselfInMistakes) {
+  const Spec spec = read_good(
+      std::string(kGood), {"run.rounds=2", "arm.forebay.policy=gdsf", "storage.dram_bytes=\"1GiB\"",
+                           "engine.link_bytes_per_second=5e9"});
+  EXPECT_EQ(spec.run.rounds, 2U);
+  EXPECT_EQ(spec.arms[2].policy, "gdsf");
+  EXPECT_EQ(spec.storage.dram_bytes, 1ULL << 30);
+  EXPECT_EQ(mistakes_of(std::string(kGood), {"run.roundz=2"}),
+            "--set run.roundz=2: unknown key `roundz` in [run]\n  hint: did you mean `rounds`?\n");
+  EXPECT_NE(mistakes_of(std::string(kGood), {"arm.nobody.policy=lru"}).find("names no key"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(std::string(kGood), {"rounds"}).find("is not section.key=value"),
+            std::string::npos);
+}
+
+TEST(Spec, NamesThatCannotStandInALogAreRefused) {
+  EXPECT_NE(mistakes_of(with("name = \"a,b\"", "kind = \"forebay\"")).find("cannot be a name"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(with("name = \"..\"", "rounds = 6")).find("cannot be a name"),
+            std::string::npos);
+}
+
+TEST(Sensitivity, EachValueIsASpecOfItsOwnInVirtualTime) {
+  std::string text(kGood);
+  text += "[[sensitivity]]\nkey = \"engine.prefill_flops_share\"\nvalues = [0.3, 0.5]\n";
+  const Spec spec = read_good(text);
+  Diagnostics mistakes;
+  const auto variants = variant_specs(spec, {"joint.toml", text, {}}, mistakes);
+  ASSERT_EQ(variants.size(), 2U) << mistakes.text();
+  EXPECT_EQ(variants[1].variant.value, "0.5");
+  EXPECT_EQ(variants[1].spec.engine.prefill_flops_share, 0.5);
+  EXPECT_TRUE(variants[1].spec.run.virtual_time);
+  EXPECT_EQ(variants[1].spec.run.rounds, 1U);
+  EXPECT_EQ(variants[1].spec.run.scale, 16);  // its flash is not throttled: bytes set the time
+}
+
+TEST(Sensitivity, WhereFlashIsThrottledBytesAreScaledDownFurther) {
+  std::string text = with("bytes_per_second = \"2GB\"", "[storage]");
+  text += "[[sensitivity]]\nkey = \"engine.tp\"\nvalues = [2]\n";
+  text.insert(text.find("[[arm]]"), "\n");
+  Diagnostics mistakes;
+  const auto variants = variant_specs(read_good(text), {"joint.toml", text, {}}, mistakes);
+  ASSERT_EQ(variants.size(), 1U);
+  // 131,072 bytes a token / 16, 64 tokens a block: 512 KiB can be halved once.
+  EXPECT_EQ(variants[0].spec.run.scale, 32);
+}
+
+TEST(Sensitivity, AKeyThatIsNotThereIsAMistake) {
+  std::string text(kGood);
+  text += "[[sensitivity]]\nkey = \"engine.tpp\"\nvalues = [2]\n";
+  Diagnostics mistakes;
+  EXPECT_TRUE(variant_specs(read_good(text), {"joint.toml", text, {}}, mistakes).empty());
+  EXPECT_NE(mistakes.text().find("--set engine.tpp=2: unknown key `tpp`"), std::string::npos);
+}
+
+// Walks the keys as the document must list them.
+class DocumentCheck final : public FieldVisitor {
+ public:
+  DocumentCheck(const std::string& page, std::size_t from) : page_(page), from_(from) {}
+  void text(const Key& key, std::string&) override { check(key); }
+  void word(const Key& key, std::string&, std::span<const std::string_view>) override {
+    check(key);
+  }
+  void count(const Key& key, std::uint64_t&, CountRange) override { check(key); }
+  void bytes(const Key& key, std::uint64_t&, CountRange) override { check(key); }
+  void rate(const Key& key, double&) override { check(key); }
+  void number(const Key& key, double&, NumberRange) override { check(key); }
+  void toggle(const Key& key, bool&) override { check(key); }
+  void texts(const Key& key, std::vector<std::string>&) override { check(key); }
+  void maybe(const Key& key, std::optional<double>&) override { check(key); }
+
+ private:
+  void check(const Key& key) {
+    const std::size_t row = page_.find(fmt::format("| `{}` |", key.name), from_);
+    ASSERT_NE(row, std::string::npos) << key.name;
+    const std::string line = page_.substr(row, page_.find('\n', row) - row);
+    EXPECT_NE(line.find(key.help), std::string::npos) << line;
+  }
+  const std::string& page_;
+  std::size_t from_;
+};
+
+TEST(Spec, EveryKeyHasItsLineInTheDocument) {
+  std::ifstream file(FOREBAY_SOURCE_DIR "/docs/formats/joint-spec.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const auto check = [&](const char* title, auto section) {
+    const std::size_t at = page.find(fmt::format("## {}\n", title));
+    ASSERT_NE(at, std::string::npos) << title;
+    DocumentCheck visitor(page, at);
+    visit(visitor, section);
+  };
+  check("[run]", RunSpec{});
+  check("[workload]", WorkloadSpec{});
+  check("[engine]", EngineSpec{});
+  check("[storage]", StorageSpec{});
+  check("[[arm]]", ArmSpec{});
+  check("[[published]]", report::PublishedRow{});
+  check("[[assumption]]", report::Assumption{});
+  check("[[sensitivity]]", SensitivitySpec{});
+}
+
+}  // namespace
+}  // namespace forebay::joint
