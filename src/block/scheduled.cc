@@ -13,12 +13,17 @@ namespace {
 
 class Scheduled final : public ScheduledDevice {
  public:
-  Scheduled(Device* below, qos::SchedulerOptions options) : below_(*below), scheduler_(options) {}
+  Scheduled(Device* below, qos::SchedulerOptions options)
+      : below_(*below),
+        loop_(below->loop()),
+        geometry_(below->geometry()),
+        name_(below->describe()),
+        scheduler_(options) {}
   ~Scheduled() override { FOREBAY_CHECK(entries_.empty()); }
 
-  [[nodiscard]] const Geometry& geometry() const override { return below_.geometry(); }
-  [[nodiscard]] std::string describe() const override { return below_.describe(); }
-  [[nodiscard]] io::Loop& loop() override { return below_.loop(); }
+  [[nodiscard]] const Geometry& geometry() const override { return geometry_; }
+  [[nodiscard]] std::string describe() const override { return name_; }
+  [[nodiscard]] io::Loop& loop() override { return loop_; }
   void set_limits(std::uint32_t tenant, const qos::TenantLimits& limits) override {
     scheduler_.set_limits(tenant, limits);
   }
@@ -30,6 +35,7 @@ class Scheduled final : public ScheduledDevice {
   [[nodiscard]] std::size_t pending() const override { return entries_.size(); }
   void submit(Request& request) override;
   void cancel(Request& request) override;
+  void detach() override;
 
  private:
   struct Entry {
@@ -52,15 +58,25 @@ class Scheduled final : public ScheduledDevice {
   }
 
   Device& below_;
+  // The device's own, kept for when it is gone.
+  io::Loop& loop_;
+  Geometry geometry_;
+  std::string name_;
   qos::Scheduler scheduler_;
   std::unordered_map<Request*, std::unique_ptr<Entry>> entries_;
   std::array<ClassCounters, qos::kOpClassCount> counters_;
   std::uint64_t reached_ = 0;
   io::Loop::Timer retry_;
   bool pumping_ = false;
+  bool detached_ = false;
 };
 
 void Scheduled::submit(Request& request) {
+  if (detached_) {
+    request.done_bytes = fail(Errc::kCancelled, "device: nobody uses it any more");
+    request.on_done(request);
+    return;
+  }
   auto made = std::make_unique<Entry>();
   Entry& entry = *made;
   entry.item = {.op_class = request.op_class,
@@ -89,12 +105,16 @@ void Scheduled::submit(Request& request) {
 }
 
 void Scheduled::pump() {
+  if (detached_) return;
   if (pumping_) return;  // a completion inside submit() below: the outer loop goes on
   pumping_ = true;
-  while (qos::Item* item = scheduler_.next(loop().now())) {
+  while (!detached_) {
+    qos::Item* item = scheduler_.next(loop().now());
+    if (item == nullptr) break;
     start(*reinterpret_cast<Entry*>(item));
   }
   pumping_ = false;
+  if (detached_) return;
   const auto at = scheduler_.waiting() == 0 ? std::nullopt : scheduler_.retry_at(loop().now());
   if (at) {
     loop().arm(retry_, *at, [this] { pump(); });
@@ -134,6 +154,17 @@ void Scheduled::drop(Entry& entry, Errc code) {
   whole.done_bytes = std::unexpected(Error(code, "device: dropped while waiting"));
   const auto owned = entries_.extract(&whole);
   whole.on_done(whole);
+}
+
+void Scheduled::detach() {
+  detached_ = true;
+  retry_.cancel();
+  // A completion may end other requests, never add one.
+  while (scheduler_.waiting() > 0) {
+    const auto waits =
+        std::ranges::find_if(entries_, [](const auto& one) { return !one.second->below; });
+    drop(*waits->second, Errc::kCancelled);
+  }
 }
 
 void Scheduled::cancel(Request& request) {

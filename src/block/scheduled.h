@@ -1,7 +1,8 @@
 // The qos scheduler in front of a device: classes, tenants' shares and limits, depth in bytes.
 //
 // Requests wait here until the scheduler lets them go. One that is still waiting at its deadline is
-// dropped with kTimedOut; one that the device has is the device's. Borrows the device below.
+// dropped with kTimedOut; one that the device has is the device's. Borrows the device below, until
+// detach(): from then on it answers for itself and may outlive the device.
 #pragma once
 
 #include <array>
@@ -29,6 +30,9 @@ class ScheduledDevice : public Device {
   [[nodiscard]] virtual const ClassCounters& counters(OpClass op_class) const = 0;
   [[nodiscard]] virtual std::uint64_t in_flight_bytes_reached() const = 0;
   [[nodiscard]] virtual std::size_t waiting() const = 0;
+  // The device below gets nothing more: what waits here ends with kCancelled, as does what still
+  // comes. Completions run inside the call.
+  virtual void detach() = 0;
   // Requests that have not ended, waiting or below; it must not be destroyed while there are any.
   [[nodiscard]] virtual std::size_t pending() const = 0;
 };

@@ -49,6 +49,8 @@ class SimEngine final : public Engine {
   void cut_power_after_writes(std::uint64_t writes) { writes_until_cut_ = writes + 1; }
   [[nodiscard]] bool power_is_cut() const { return power_cut_; }
   [[nodiscard]] std::uint64_t writes_started() const { return writes_started_; }
+  // Operations of any kind that have not ended; stuck ones too.
+  [[nodiscard]] std::size_t in_flight_count() const { return in_flight_; }
 
   [[nodiscard]] std::string_view name() const override { return "sim"; }
   [[nodiscard]] const Clock& clock() const override { return clock_; }

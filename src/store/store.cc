@@ -85,6 +85,7 @@ Result<std::unique_ptr<policy::Policy>> policy_for(std::string_view name,
 // will not be missed.
 struct KeepWhilePending {
   void operator()(block::ScheduledDevice* device) const {
+    device->detach();
     if (device->pending() == 0) delete device;
   }
 };
@@ -112,6 +113,8 @@ std::shared_ptr<block::ScheduledDevice> schedule(const StoreState& state, block:
   return scheduled;
 }
 
+// The device gets nothing more from the next turn on, so that whoever owns it may let it go once it
+// is idle. Not here and now: that would run the callers' code inside the destructor.
 void abandon(SharedState state) {
   state->closed = true;
   state->abandoned = true;
@@ -120,6 +123,7 @@ void abandon(SharedState state) {
   io::Loop* loop = state->loop;
   auto device = state->scheduled;
   state.reset();
+  loop->post([device] { device->detach(); });
   loop->spawn(linger(loop, std::move(device)));
 }
 
