@@ -51,7 +51,8 @@ Slot Residency::intern(const BlockFacts& facts) {
   }
   if (facts.parent != kNoParent && index_.parent(slot) == kNoSlot) {
     const Slot parent = index_.insert(facts.parent);
-    if (parent != kNoSlot) {
+    // A block that names itself as its parent has none; to release it here would free its entry.
+    if (parent != kNoSlot && parent != slot) {
       index_.set_parent(slot, parent);
       index_.release(parent);  // where the link was refused, a new ghost has no use
     }
