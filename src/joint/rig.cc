@@ -71,12 +71,12 @@ Task<std::string> Rig::open_store(bool flash) {
       engine::BackendStore::make(loop_, options_.arm->name, std::move(*store), options_.space);
   if (!backend) co_return what_failed("open store", "", backend.error());
   backend_ = std::move(*backend);
-  detail_ = fmt::format("DRAM {}", format_bytes(scaled(options_.arm->dram_bytes)));
+  detail_ = fmt::format("DRAM {}, policy {}", format_bytes(scaled(options_.arm->dram_bytes)),
+                        options_.arm->policy);
   if (flash) {
-    detail_ += fmt::format(", flash {}{}, policy {}, admission {}",
-                           format_bytes(device_->geometry().size_bytes),
-                           device_->geometry().direct ? "" : " (through the page cache)",
-                           options_.arm->policy, options_.arm->admission);
+    detail_ += fmt::format(
+        ", flash {}{}, admission {}", format_bytes(device_->geometry().size_bytes),
+        device_->geometry().direct ? "" : " (through the page cache)", options_.arm->admission);
   }
   co_return "";
 }

@@ -95,7 +95,7 @@ struct ArmSpec {
   double bytes_per_second = 0;
   double operations_per_second = 0;
   double latency_us = 0;
-  std::string policy = "forebay";
+  std::string policy = "forebay";  // read_spec(): of arms dram and files, lru
   std::string admission = "all";
   std::uint64_t read_threads = 16;
   std::uint64_t write_threads = 16;

@@ -174,7 +174,9 @@ void visit(FieldVisitor& v, ArmSpec& a) {
   v.rate({"bytes_per_second", "as in [storage], for this arm"}, a.bytes_per_second);
   v.number({"operations_per_second", "as in [storage], for this arm"}, a.operations_per_second, {});
   v.number({"latency_us", "as in [storage], for this arm"}, a.latency_us, {0, 60e6});
-  v.word({"policy", "of eviction (dram, forebay)"}, a.policy, kPolicies);
+  v.word({"policy",
+          "of eviction; absent: lru for dram and files, as engines' own tiers, else forebay"},
+         a.policy, kPolicies);
   v.word({"admission", "to flash (forebay)"}, a.admission, kAdmissions);
   v.count({"read_threads", "of the pool (files)"}, a.read_threads, {1, 1024});
   v.count({"write_threads", "of the pool (files)"}, a.write_threads, {1, 1024});

@@ -297,6 +297,11 @@ void read_list(const toml::table& root, std::string_view name, std::vector<Item>
                  [&](TableReader& reader) { visit(reader, items.emplace_back()); });
 }
 
+// Arms that stand for engines' own tiers keep blocks as those do.
+const char* policy_of_kind(std::string_view kind) {
+  return kind == "dram" || kind == "files" ? "lru" : "forebay";
+}
+
 void read_arms(const toml::table& root, Spec& spec, Context& context) {
   for_each_table(root, "arm", kArmsMax, context, [&](TableReader& reader) {
     ArmSpec arm;
@@ -305,7 +310,9 @@ void read_arms(const toml::table& root, Spec& spec, Context& context) {
     arm.bytes_per_second = spec.storage.bytes_per_second;
     arm.operations_per_second = spec.storage.operations_per_second;
     arm.latency_us = spec.storage.latency_us;
+    arm.policy.clear();
     visit(reader, arm);
+    if (arm.policy.empty()) arm.policy = policy_of_kind(arm.kind);
     if (arm.name.empty()) arm.name = arm.kind;
     spec.arms.push_back(std::move(arm));
   });

@@ -92,6 +92,16 @@ TEST(Spec, AnArmMayDifferFromTheStorageSection) {
   EXPECT_EQ(spec.arms[2].bytes_per_second, 2.5e9);
 }
 
+TEST(Spec, ArmsOfEnginesOwnTiersKeepBlocksByRecencyUnlessToldOtherwise) {
+  const std::string files = "[[arm]]\nkind = \"files\"\n";
+  const Spec spec =
+      read_good(std::string(kGood) + files + "[[arm]]\nname = \"ours\"\nkind = \"forebay\"\n");
+  EXPECT_EQ(spec.arms[1].policy, "lru");  // dram
+  EXPECT_EQ(spec.arms[3].policy, "lru");  // files
+  EXPECT_EQ(spec.arms[4].policy, "forebay");
+  EXPECT_EQ(read_good(std::string(kGood) + files + "policy = \"gdsf\"\n").arms[3].policy, "gdsf");
+}
+
 TEST(Spec, WhatIsWrittenBackIsTheSameSpec) {
   std::string text(kGood);
   text += R"(
