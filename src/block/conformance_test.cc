@@ -186,6 +186,27 @@ TEST(Stripe, UsesEveryPartAndFailsWithAnyOfThem) {
   EXPECT_TRUE(world.loop.run(do_read(stripe.get(), 0, {{memory.get(), kPage}})));
 }
 
+// A unit larger than what a part takes at once goes there in several pieces.
+TEST(Stripe, KeepsToTheLeastTransferOfItsParts) {
+  World world;
+  std::vector<std::unique_ptr<Device>> parts;
+  for (const std::uint32_t most : {124 * 1024U, 1024 * 1024U}) {
+    parts.push_back(
+        make_memory_device(world.loop, {.size_bytes = 8 * kMiB, .transfer_bytes_max = most}));
+  }
+  const auto stripe = std::move(*make_stripe(std::move(parts), 256 * kKiB));
+  EXPECT_EQ(stripe->geometry().transfer_bytes_max, 248 * kKiB);
+  const std::size_t count = 62;  // one request of the largest size, across the middle of a unit
+  const Memory out = pages(count);
+  for (std::size_t i = 0; i < count * kPage; ++i) out.get()[i] = static_cast<std::byte>(i / 512);
+  const auto written =
+      world.loop.run(do_write(stripe.get(), 128 * kKiB, {{out.get(), count * kPage}}));
+  ASSERT_TRUE(written) << to_string(written.error());
+  const Memory in = pages(count);
+  ASSERT_TRUE(world.loop.run(do_read(stripe.get(), 128 * kKiB, {{in.get(), count * kPage}})));
+  EXPECT_EQ(std::memcmp(in.get(), out.get(), count * kPage), 0);
+}
+
 TEST(Faulty, EachFaultDoesWhatItsNameSays) {
   World world;
   const auto device = FaultyDevice::make(world.file("a"), 9);

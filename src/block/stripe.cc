@@ -45,6 +45,7 @@ class Stripe final : public Device {
 
   std::vector<std::unique_ptr<Device>> parts_;
   std::uint64_t unit_bytes_;
+  std::uint64_t part_transfer_bytes_;  // the least of the parts: a unit may take several
   Geometry geometry_;
 };
 
@@ -61,6 +62,7 @@ Stripe::Stripe(std::vector<std::unique_ptr<Device>> parts, std::uint64_t unit_by
     geometry_.direct = geometry_.direct && facts.direct;
   }
   geometry_.size_bytes = round_down(smallest, unit_bytes_) * parts_.size();
+  part_transfer_bytes_ = round_down(transfer, geometry_.align_bytes);
   geometry_.transfer_bytes_max =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(transfer * parts_.size(), 1ULL << 30));
 }
@@ -108,7 +110,8 @@ void Stripe::cut(Request& request, Join& join) {
   const std::uint64_t end = at + request.length_bytes;
   while (at < end) {
     const std::uint64_t unit = at / unit_bytes_;
-    const std::uint64_t size = std::min(end, (unit + 1) * unit_bytes_) - at;
+    const std::uint64_t size =
+        std::min(std::min(end, (unit + 1) * unit_bytes_) - at, part_transfer_bytes_);
     const std::uint64_t offset = unit / parts_.size() * unit_bytes_ + at % unit_bytes_;
     add_piece(join, unit % parts_.size(), offset, size);
     if (request.kind != RequestKind::kDiscard) {
@@ -184,8 +187,7 @@ Result<std::unique_ptr<Device>> make_stripe(std::vector<std::unique_ptr<Device>>
   if (parts.size() < 2) return fail(Errc::kInvalid, "stripe: needs two devices or more");
   for (const auto& part : parts) {
     const Geometry& facts = part->geometry();
-    if (unit_bytes % facts.align_bytes != 0 || facts.size_bytes < unit_bytes ||
-        facts.transfer_bytes_max < unit_bytes) {
+    if (unit_bytes % facts.align_bytes != 0 || facts.size_bytes < unit_bytes) {
       return fail(Errc::kInvalid, "stripe: the unit does not fit a part");
     }
   }

@@ -30,7 +30,8 @@ struct OpenOptions {
 struct FileFacts {
   std::uint64_t size_bytes = 0;
   std::uint32_t align_bytes = 1;         // of offset, length and buffer address; 1 when buffered
-  std::uint32_t transfer_bytes_max = 0;  // largest sensible single operation, probed
+  std::uint32_t transfer_bytes_max = 0;  // largest sensible single operation
+  bool transfer_probed = false;          // the disk's queue told it; else a constant
   bool direct = false;                   // bypasses the page cache
   bool block_device = false;             // raw disk: size is fixed
   std::string why_buffered;              // set when direct was wanted and refused

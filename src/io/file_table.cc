@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,13 +21,14 @@
 #include "core/bytes.h"
 #include "core/check.h"
 #include "core/log.h"
+#include "io/queue_limits.h"
 
 namespace forebay::io {
 namespace {
 
-// The kernel splits larger transfers itself; beyond this nothing is gained (measured on virtio and
-// NVMe queues of 256 and more).
-constexpr std::uint32_t kTransferBytesMax = 16 << 20;
+// Where no queue tells its limit (tmpfs, overlays): the kernel splits larger transfers itself, and
+// beyond this nothing is gained (measured on virtio and NVMe queues of 256 and more).
+constexpr std::uint32_t kTransferBytesUnknown = 16 << 20;
 constexpr std::uint32_t kAlignBytesMax = 64 << 10;
 constexpr int kListenBacklog = 128;
 
@@ -83,7 +85,11 @@ Status read_size(int descriptor, FileFacts& facts) {
       return std::unexpected(error_from_errno(errno, "size of block device"));
     }
   }
-  facts.transfer_bytes_max = kTransferBytesMax;
+  const dev_t disk = S_ISBLK(status.st_mode) ? status.st_rdev : status.st_dev;
+  const auto probed = queue_transfer_bytes("/sys", major(disk), minor(disk));
+  facts.transfer_probed = probed.has_value();
+  // Never below the alignment, or nothing could be moved.
+  facts.transfer_bytes_max = std::max(probed.value_or(kTransferBytesUnknown), facts.align_bytes);
   return {};
 }
 

@@ -93,6 +93,7 @@ Result<FileId> SimEngine::open(const std::string& path, const OpenOptions& optio
   made->facts.align_bytes = options.direct ? kSimAlignBytes : 1;
   made->facts.direct = options.direct;
   made->facts.transfer_bytes_max = options_.transfer_bytes_max;
+  made->facts.transfer_probed = true;
   return add(std::move(made));
 }
 
