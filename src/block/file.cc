@@ -1,5 +1,7 @@
 #include "block/file.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -30,8 +32,8 @@ io::OpKind op_kind(RequestKind kind) {
 
 class FileDevice final : public Device {
  public:
-  FileDevice(io::Loop& loop, io::FileId file, std::string path)
-      : loop_(loop), file_(file), path_(std::move(path)) {}
+  FileDevice(io::Loop& loop, io::FileId file, std::string path, bool writable)
+      : loop_(loop), file_(file), path_(std::move(path)), writable_(writable) {}
   ~FileDevice() override {
     FOREBAY_CHECK_EQ(in_flight_, 0U);
     loop_.engine().close(file_);
@@ -41,14 +43,21 @@ class FileDevice final : public Device {
     const io::FileFacts& facts = loop_.engine().facts(file_);
     geometry_.align_bytes = std::max(kAlignBytesMin, facts.align_bytes);
     geometry_.size_bytes = round_down(facts.size_bytes, geometry_.align_bytes);
-    geometry_.transfer_bytes_max = facts.transfer_bytes_max;
+    geometry_.transfer_bytes_max = std::max(
+        geometry_.align_bytes,
+        static_cast<std::uint32_t>(round_down(facts.transfer_bytes_max, geometry_.align_bytes)));
     geometry_.direct = facts.direct;
     if (geometry_.size_bytes == 0) return fail(Errc::kInvalid, "open device: it is empty");
     return {};
   }
 
   [[nodiscard]] const Geometry& geometry() const override { return geometry_; }
-  [[nodiscard]] std::string describe() const override { return "file:" + path_; }
+  [[nodiscard]] std::string describe() const override {
+    return fmt::format("file:{} ({}, align {}, transfer {}{})", path_,
+                       geometry_.direct ? "direct" : "buffered", geometry_.align_bytes,
+                       format_bytes(geometry_.transfer_bytes_max),
+                       loop_.engine().facts(file_).transfer_probed ? "" : ", assumed");
+  }
   [[nodiscard]] io::Loop& loop() override { return loop_; }
   void submit(Request& request) override;
   void cancel(Request& request) override;
@@ -72,6 +81,7 @@ class FileDevice final : public Device {
   io::Loop& loop_;
   io::FileId file_;
   std::string path_;
+  bool writable_;
   Geometry geometry_;
   std::vector<std::unique_ptr<Slot>> slots_;  // all that were ever made; bounded by ops_max
   std::vector<Slot*> free_slots_;
@@ -82,6 +92,11 @@ class FileDevice final : public Device {
 void FileDevice::submit(Request& request) {
   if (const Status checked = check_request(request, geometry_); !checked) {
     finish(request, std::unexpected(checked.error()));
+    return;
+  }
+  const bool changes = request.kind == RequestKind::kWrite || request.kind == RequestKind::kDiscard;
+  if (changes && !writable_) {
+    finish(request, fail(Errc::kReadOnly, "device: opened for reading only"));
     return;
   }
   request.device_word = nullptr;
@@ -162,7 +177,7 @@ Result<std::unique_ptr<Device>> open_file_device(io::Loop& loop, const std::stri
   if (options.write && options.size_bytes > facts.size_bytes) {
     ready = engine.allocate(file, options.size_bytes);
   }
-  auto device = std::make_unique<FileDevice>(loop, file, path);
+  auto device = std::make_unique<FileDevice>(loop, file, path, options.write);
   if (ready) ready = device->start();
   if (!ready) return std::unexpected(ready.error());
   return std::unique_ptr<Device>(std::move(device));

@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint64_t kDeviceBytes = 1 << 20;
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-// More trials than a unit test may take: FOREBAY_CRASH_TRIALS=20000.
+// More trials than a unit test may take: FOREBAY_TRIALS=10000.
 std::uint64_t trial_count(std::uint64_t usual) {
-  const char* wanted = std::getenv("FOREBAY_CRASH_TRIALS");
+  const char* wanted = std::getenv("FOREBAY_TRIALS");
   return wanted == nullptr ? usual : std::strtoull(wanted, nullptr, 10);
 }
 
