@@ -38,7 +38,13 @@ void TransferModel::observe(std::uint64_t bytes_ahead, Nanos took) {
   }
   ns = std::min(ns, std::max(expected, 1.0) * kOutlierMax);
   const double off = std::abs(ns - expected) / std::max(expected, 1.0);
-  const double weight = off > 0.5 ? kForgetFast : kForgetSlow;
+  const int side = off <= 0.5 ? 0 : (ns > expected ? 1 : -1);
+  // The first that is off may be a stall; the second on the same side is a change.
+  const bool changed = side != 0 && side == last_side_;
+  last_side_ = side;
+  // Hope is cheap: a load that turns out slow again says so at once, one never tried says nothing.
+  const double changed_weight = side < 0 ? kForgetFaster : kForgetFast;
+  const double weight = changed ? changed_weight : kForgetSlow;
   // Exponentially weighted moments (Welford with decay).
   const double delta_bytes = bytes - mean_bytes_;
   mean_bytes_ += weight * delta_bytes;
@@ -101,7 +107,8 @@ void CostModel::end_flash(const Ticket& ticket, Nanos now, bool counts) {
 }
 
 bool CostModel::take_probe(Nanos now) {
-  if (now - last_seen_ < kProbeInterval) return false;
+  const Nanos interval = flash_.seems_faster() ? kProbeIntervalHopeful : kProbeInterval;
+  if (now - last_seen_ < interval) return false;
   last_seen_ = now;
   return true;
 }

@@ -33,10 +33,13 @@ class TransferModel {
   [[nodiscard]] double estimate_ns(std::uint64_t bytes_ahead) const;
   [[nodiscard]] double bytes_per_second() const;
   [[nodiscard]] std::uint64_t observation_count() const { return observation_count_; }
+  // The last outcome was far better than believed.
+  [[nodiscard]] bool seems_faster() const { return last_side_ < 0; }
 
-  static constexpr double kForgetSlow = 0.05;  // of the past, per outcome that fits
-  static constexpr double kForgetFast = 0.25;  // per outcome that is off by more than half
-  static constexpr double kOutlierMax = 4;     // times the estimate: more is cut to this
+  static constexpr double kForgetSlow = 0.05;   // of the past, per outcome that fits or is alone
+  static constexpr double kForgetFast = 0.25;   // per further one that is off by more than half
+  static constexpr double kForgetFaster = 0.5;  // the same, when it was faster than believed
+  static constexpr double kOutlierMax = 4;      // times the estimate: more is cut to this
   static constexpr double kMarginMax = 1.5;
 
  private:
@@ -48,6 +51,7 @@ class TransferModel {
   double latency_ns_;
   double ns_per_byte_;
   double error_ = 0;
+  int last_side_ = 0;  // of the last outcome: far above (1) or below (-1) its estimate, or near it
   std::uint64_t observation_count_ = 0;
 };
 
@@ -134,9 +138,10 @@ class CostModel {
 
   // A tier that is not worth loading from is not seen any more, and could never show that it
   // recovered. True when it is time to read a little from it off the demand path; then the next
-  // time is kProbeInterval later.
+  // time is kProbeInterval later, sooner while it seems to recover.
   [[nodiscard]] bool take_probe(Nanos now);
   static constexpr Nanos kProbeInterval{100'000'000};
+  static constexpr Nanos kProbeIntervalHopeful{20'000'000};
 
   [[nodiscard]] const TransferModel& flash() const { return flash_; }
   [[nodiscard]] const TransferModel& dram() const { return dram_; }

@@ -48,14 +48,14 @@ TEST(TransferModel, FollowsALastingTenfoldSlowdownWithinTenLoads) {
   EXPECT_LE(loads, 10);
 }
 
-TEST(TransferModel, OneStallOfAThousandTimesMovesItLessThanTwofold) {
+TEST(TransferModel, OneStallOfAThousandTimesMovesItLessThanAFifth) {
   TransferModel model(kPrior);
   for (int i = 0; i < 50; ++i) model.observe(200'000, Nanos(200'000));
   model.observe(200'000, Nanos(200'000'000));
-  // Cut to 4 times the estimate and weighed by a quarter: 0.75 * 1 + 0.25 * 4.
-  EXPECT_NEAR(model.estimate_ns(200'000), 350'000, 1);
+  // Cut to 4 times the estimate and weighed by a twentieth, as long as it stands alone.
+  EXPECT_NEAR(model.estimate_ns(200'000), 0.95 * 200'000 + 0.05 * 800'000, 1);
   for (int i = 0; i < 6; ++i) model.observe(200'000, Nanos(200'000));
-  EXPECT_LT(model.estimate_ns(200'000), 320'000);
+  EXPECT_LT(model.estimate_ns(200'000), 225'000);
 }
 
 TEST(TransferModel, TheMarginGrowsWithScatterAndStaysBounded) {
