@@ -11,7 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
+#include <fstream>
 #include <string>
+#include <vector>
 
 #include "io/engine.h"
 #include "io/uring.h"
@@ -52,6 +55,35 @@ TEST(EngineChoice, FallsBackToThreadsWhereIoUringIsForbidden) {
   });
   if (code == kNoSeccomp) GTEST_SKIP() << "this kernel takes no seccomp filter";
   EXPECT_EQ(code, 0);
+}
+
+// The lines that `work` logs in a child where io_uring is forbidden.
+std::vector<std::string> lines_without_uring(const std::string& path, void (*work)()) {
+  const int code = in_child([&] {
+    if (!forbid_io_uring()) return kNoSeccomp;
+    if (std::freopen(path.c_str(), "w", stderr) == nullptr) return 1;
+    work();
+    return std::fflush(stderr) == 0 ? 0 : 2;
+  });
+  EXPECT_EQ(code, 0);
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(EngineChoice, SaysInOneLineThatIoUringIsRefusedAndWhy) {
+  if (in_child([] { return forbid_io_uring() ? 0 : kNoSeccomp; }) == kNoSeccomp) {
+    GTEST_SKIP() << "this kernel takes no seccomp filter";
+  }
+  const std::string path = ::testing::TempDir() + "engine-choice-" + std::to_string(getpid());
+  const auto lines = lines_without_uring(path, [] {
+    for (int i = 0; i < 3; ++i) (void)make_engine(EngineChoice::kAuto);
+  });
+  unlink(path.c_str());
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("io_uring: "), std::string::npos) << lines[0];
+  EXPECT_NE(lines[0].find("seccomp"), std::string::npos) << lines[0];
 }
 
 TEST(EngineChoice, TellsWhyAndDoesNotFallBackWhenUringIsDemanded) {

@@ -82,5 +82,17 @@ TEST(FileFacts, TellWhereTheLargestTransferIsKnownFrom) {
   fs::remove(path);
 }
 
+TEST(FileFacts, SayWhyAFileIsReadThroughThePageCache) {
+  const auto engine = std::move(*make_posix_engine({}));
+  const auto file = engine->open("/proc/version", {.direct = true});  // procfs knows no O_DIRECT
+  ASSERT_TRUE(file.has_value());
+  const FileFacts& facts = engine->facts(*file);
+  EXPECT_FALSE(facts.direct);
+  EXPECT_NE(facts.why_buffered.find("O_DIRECT"), std::string::npos);
+  EXPECT_EQ(facts.align_bytes, 1U);
+  EXPECT_FALSE(facts.transfer_probed);
+  engine->close(*file);
+}
+
 }  // namespace
 }  // namespace forebay::io

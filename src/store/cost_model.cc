@@ -51,7 +51,8 @@ void TransferModel::observe(std::uint64_t bytes_ahead, Nanos took) {
   variance_bytes_ = (1 - weight) * (variance_bytes_ + weight * delta_bytes * delta_bytes);
   covariance_ = (1 - weight) * (covariance_ + weight * delta_bytes * (ns - mean_ns_));
   mean_ns_ += weight * (ns - mean_ns_);
-  error_ += weight * (std::min(off, 1.0) - error_);
+  // A change is not scatter: it must not keep what is steady again from being believed.
+  error_ += (off < error_ ? kForgetError : kForgetSlow) * (std::min(off, 1.0) - error_);
   fit();
 }
 

@@ -39,6 +39,7 @@ class TransferModel {
   static constexpr double kForgetSlow = 0.05;   // of the past, per outcome that fits or is alone
   static constexpr double kForgetFast = 0.25;   // per further one that is off by more than half
   static constexpr double kForgetFaster = 0.5;  // the same, when it was faster than believed
+  static constexpr double kForgetError = 0.1;   // of the scatter, per outcome with less of it
   static constexpr double kOutlierMax = 4;      // times the estimate: more is cut to this
   static constexpr double kMarginMax = 1.5;
 
