@@ -6,6 +6,7 @@ DESTDIR ?=
 ROWS ?=
 FUZZ_SECONDS ?= 300
 JOBS ?= $(shell nproc)
+TRIALS ?= 10000
 
 .PHONY: help demo test bench install uninstall asan tsan fuzz soak tidy format deps release dev clean
 
@@ -39,9 +40,11 @@ fuzz: deps ## every fuzz target, FUZZ_SECONDS in all (default 300)
 	@scripts/build asan all
 	@tools/run_fuzz build/asan --seconds $(FUZZ_SECONDS)
 
-soak: deps ## the long versions: crash trials, simulation seeds, an hour of fuzzing
+soak: deps ## the long versions: 10,000 crash trials, then all tests with more seeds, an hour of fuzzing
 	@scripts/build dev all
-	@FOREBAY_TRIALS=10000 tools/run_tests build/dev --unit-only
+	@FOREBAY_TRIALS=$(TRIALS) build/dev/forebay_store_test --gtest_brief=1 \
+	  --gtest_filter='StoreCrash.*:FlashCrash.*:ProcessTest.Killed*'
+	@FOREBAY_TRIALS=1000 tools/run_tests build/dev --unit-only
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=3600
 
 bench: release ## the measured rows of docs/performance.md; ROWS=a,b picks
