@@ -29,6 +29,10 @@ namespace {
 constexpr std::uint64_t kWakeTag = 1;
 constexpr std::uint64_t kCancelTag = 2;
 
+// A transfer this large goes to the kernel by itself. In a batch its neighbours on the device would
+// be merged with it, and a few requests of megabytes keep a device less busy than many.
+constexpr std::size_t kAloneBytes = 64 * 1024;
+
 class UringEngine final : public Engine {
  public:
   explicit UringEngine(std::size_t ops_max) : ops_max_(ops_max) {}
@@ -237,6 +241,7 @@ Status UringEngine::submit(Op& op) {
   }
   op.state = OpState::kInFlight;
   prepare(next_sqe(), op, op.buffers, op.offset_bytes);
+  if (transfer && total_bytes(op.buffers) >= kAloneBytes) io_uring_submit(&ring_);
   return {};
 }
 
