@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace forebay {
 namespace {
 
@@ -13,11 +17,22 @@ constexpr std::size_t kLineBytes = 64;
 // Shorter runs are over before prefetching pays.
 constexpr std::size_t kPrefetchFrom = 64 * 1024;
 
+#if defined(__x86_64__)
+// isa-l leaves the upper halves of the vector registers dirty. Until they are cleared every SSE
+// instruction of this thread waits for the one before it: copies run at a third of their speed.
+__attribute__((target("avx"))) void clear_upper_halves() { _mm256_zeroupper(); }
+const bool kHasUpperHalves = __builtin_cpu_supports("avx") != 0;
+#endif
+
 // isa-l takes an int length, wants a non-const pointer it does not write, and leaves the RFC's
 // inversions to the caller.
 std::uint32_t update(std::span<const std::byte> bytes, std::uint32_t crc) {
   auto* start = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(bytes.data()));
-  return crc32_iscsi(start, static_cast<int>(bytes.size()), crc);
+  crc = crc32_iscsi(start, static_cast<int>(bytes.size()), crc);
+#if defined(__x86_64__)
+  if (kHasUpperHalves) clear_upper_halves();
+#endif
+  return crc;
 }
 
 }  // namespace

@@ -105,14 +105,31 @@ TEST(Scheduler, ALowerClassIsNeverStarved) {
 
 TEST(Scheduler, DemandFindsAtMostTheShareOfALowerClassInTheDevice) {
   Scheduler scheduler({.in_flight_bytes_max = 1024 * kKib});
+  Item first{.bytes = 64 * kKib};
+  scheduler.add(first);
+  ASSERT_EQ(scheduler.next(Nanos(0)), &first);
+  scheduler.finished(first);
   std::deque<Item> items(32, Item{.op_class = OpClass::kGc, .bytes = 64 * kKib});
   for (Item& item : items) scheduler.add(item);
-  while (scheduler.next(Nanos(0)) != nullptr) {
+  while (scheduler.next(Nanos(1'000'000)) != nullptr) {
   }
   EXPECT_EQ(scheduler.in_flight_bytes(OpClass::kGc), 256 * kKib);  // a quarter
   Item demand{.bytes = 512 * kKib};
   scheduler.add(demand);
-  EXPECT_EQ(scheduler.next(Nanos(0)), &demand);
+  EXPECT_EQ(scheduler.next(Nanos(1'000'000)), &demand);
+}
+
+TEST(Scheduler, ALowerClassHasTheWholeDepthOnceDemandIsGone) {
+  Scheduler scheduler({.in_flight_bytes_max = 1024 * kKib});
+  Item demand{.bytes = 64 * kKib};
+  scheduler.add(demand);
+  ASSERT_EQ(scheduler.next(Nanos(0)), &demand);
+  scheduler.finished(demand);
+  std::deque<Item> items(32, Item{.op_class = OpClass::kGc, .bytes = 64 * kKib});
+  for (Item& item : items) scheduler.add(item);
+  while (scheduler.next(SchedulerOptions().at_work_for) != nullptr) {
+  }
+  EXPECT_EQ(scheduler.in_flight_bytes(OpClass::kGc), 1024 * kKib);
 }
 
 TEST(Scheduler, TenantsShareByWeight) {

@@ -91,9 +91,24 @@ bool Scheduler::remove(Item& item) {
   return true;
 }
 
-bool Scheduler::depth_allows(std::size_t op_class, std::uint64_t bytes) const {
+void Scheduler::note_work(Nanos now) {
+  for (std::size_t op_class = 0; op_class < kOpClassCount; ++op_class) {
+    if (classes_[op_class].items > 0 || in_flight_by_class_[op_class] > 0) {
+      last_work_[op_class] = now;
+    }
+  }
+}
+
+bool Scheduler::depth_allows(std::size_t op_class, std::uint64_t bytes, Nanos now) const {
   if (in_flight_ == 0) return true;
   if (in_flight_ + bytes > options_.in_flight_bytes_max) return false;
+  const auto at_work = [&](const std::optional<Nanos>& last) {
+    return last && now - *last < options_.at_work_for;
+  };
+  if (std::none_of(last_work_.begin(), last_work_.begin() + static_cast<std::ptrdiff_t>(op_class),
+                   at_work)) {
+    return true;
+  }
   const auto share = static_cast<std::uint64_t>(options_.depth_share[op_class] *
                                                 static_cast<double>(options_.in_flight_bytes_max));
   return in_flight_by_class_[op_class] == 0 || in_flight_by_class_[op_class] + bytes <= share;
@@ -114,7 +129,7 @@ Item* Scheduler::take_from(std::size_t op_class, Nanos now) {
       continue;
     }
     // A large item waits for its room here: were smaller ones let past, it might wait for ever.
-    if (!depth_allows(op_class, head.bytes)) return nullptr;
+    if (!depth_allows(op_class, head.bytes, now)) return nullptr;
     passed_over = 0;
     if (flow.deficit < head.bytes && queue.active.size() > 1) {
       // Every full round gives each flow its quantum, so the loop ends.
@@ -158,6 +173,7 @@ void Scheduler::charge(Item& item, Nanos now) {
 }
 
 Item* Scheduler::next(Nanos now) {
+  note_work(now);
   Item* item = nullptr;
   for (std::size_t op_class = 1; op_class < kOpClassCount && item == nullptr; ++op_class) {
     if (classes_[op_class].owed >= kQuantumBytes) item = take_from(op_class, now);

@@ -5,8 +5,8 @@
 // bounds so that nobody starves and nobody waits behind the unimportant:
 //   - each lower class is owed a share of what was served while it waited; once its debt reaches a
 //     quantum it goes first, once;
-//   - each lower class may hold only its part of the depth, so a demand item never finds the device
-//     full of GC.
+//   - each lower class may hold only its part of the depth while a higher one is at work, so a
+//     demand item never finds the device full of GC.
 // Within a class tenants share by deficit round robin over bytes, in proportion to their weight; a
 // tenant over its bytes/s or operations/s is passed over until its bucket is ready.
 //
@@ -42,8 +42,12 @@ struct TenantLimits {
 
 struct SchedulerOptions {
   std::uint64_t in_flight_bytes_max = 32 << 20;
-  // Part of the depth that a class may hold. One item always may, so that no size is locked out.
+  // Part of the depth that a class may hold while a higher one is at work. One item always may, so
+  // that no size is locked out.
   std::array<double, kOpClassCount> depth_share{1, 0.5, 0.5, 0.25, 0.25};
+  // A class that had nothing to do for this long is not at work: the lower ones get the whole
+  // depth.
+  Nanos at_work_for{20'000'000};
   // Part of the served bytes that a waiting lower class is owed; demand is owed nothing.
   std::array<double, kOpClassCount> owed_share{0, 0.05, 0.05, 0.03, 0.02};
 };
@@ -80,7 +84,8 @@ class Scheduler {
     std::size_t items = 0;
   };
 
-  [[nodiscard]] bool depth_allows(std::size_t op_class, std::uint64_t bytes) const;
+  void note_work(Nanos now);
+  [[nodiscard]] bool depth_allows(std::size_t op_class, std::uint64_t bytes, Nanos now) const;
   [[nodiscard]] Item* take_from(std::size_t op_class, Nanos now);
   void charge(Item& item, Nanos now);
   Tenant& tenant(std::uint32_t id);
@@ -90,6 +95,7 @@ class Scheduler {
   std::array<ClassQueue, kOpClassCount> classes_;
   std::vector<std::unique_ptr<Tenant>> tenants_;  // by id; sparse ids are the caller's to avoid
   std::array<std::uint64_t, kOpClassCount> in_flight_by_class_{};
+  std::array<std::optional<Nanos>, kOpClassCount> last_work_;  // when a class was last at work
   std::uint64_t in_flight_ = 0;
   std::size_t waiting_ = 0;
 };

@@ -157,7 +157,7 @@ void promote_now(StoreState& state, const GetItem& item) {
   if (!block) return;
   // Making room may have taken the entry's last child with it, never the entry: it is on flash.
   state.residency->dram()->header(*block).id = item.id;
-  gather(item.buffer.pieces, state.residency->dram()->bytes(*block));
+  (void)gather(item.buffer.pieces, state.residency->dram()->bytes(*block));
   state.residency->show_dram(slot, *block);
   ++state.counters.promoted_blocks;
 }

@@ -5,8 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
+
+#include "core/stream_copy.h"
 
 namespace forebay::store {
 
@@ -18,22 +19,22 @@ namespace forebay::store {
 
 // `from` must be exactly as long as `pieces`.
 inline void scatter(std::span<const std::byte> from, std::span<const iovec> pieces) {
-  const std::byte* at = from.data();
   for (const iovec& piece : pieces) {
-    if (piece.iov_len == 0) continue;
-    std::memcpy(piece.iov_base, at, piece.iov_len);
-    at += piece.iov_len;
+    stream_copy(from.first(piece.iov_len), static_cast<std::byte*>(piece.iov_base));
+    from = from.subspan(piece.iov_len);
   }
 }
 
-// `to` must be exactly as long as `pieces`.
-inline void gather(std::span<const iovec> pieces, std::span<std::byte> to) {
+// `to` must be exactly as long as `pieces`. Returns the CRC-32C of the bytes.
+inline std::uint32_t gather(std::span<const iovec> pieces, std::span<std::byte> to) {
+  std::uint32_t crc = 0;
   std::byte* at = to.data();
   for (const iovec& piece : pieces) {
-    if (piece.iov_len == 0) continue;
-    std::memcpy(at, piece.iov_base, piece.iov_len);
+    crc =
+        stream_copy_crc32c({static_cast<const std::byte*>(piece.iov_base), piece.iov_len}, at, crc);
     at += piece.iov_len;
   }
+  return crc;
 }
 
 }  // namespace forebay::store

@@ -77,7 +77,7 @@ Status insert_block(StoreState& state, const PutItem& item, SpaceId space, bool 
   FOREBAY_TRY(block, residency.make_room(space, bytes));
   DramHeader& header = residency.dram()->header(block);
   fill_header(header, item);
-  gather(item.data.pieces, residency.dram()->bytes(block));
+  const std::uint32_t data_crc = gather(item.data.pieces, residency.dram()->bytes(block));
   BlockFacts facts;
   facts.id = item.id;
   facts.parent = item.parent;
@@ -95,7 +95,7 @@ Status insert_block(StoreState& state, const PutItem& item, SpaceId space, bool 
   } else {
     residency.show_dram(slot, block);
   }
-  if (to_flash) state.write_back.push(state, block);
+  if (to_flash) state.write_back.push(state, block, data_crc);
   return {};
 }
 

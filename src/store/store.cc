@@ -13,7 +13,7 @@ namespace {
 // Blocks that the admission sketch is sized for when the flash tier does not say how many fit.
 constexpr std::uint64_t kBlockBytesTypical = 256 * kKiB;
 
-// Reads that may wait in the scheduler.
+// What may wait in the scheduler, reads and writes each.
 constexpr std::uint64_t kScheduledBytesMax = kGiB;
 
 void abandon(SharedState state);
@@ -177,6 +177,8 @@ Task<Result<std::unique_ptr<Store>>> Store::open(io::Loop* loop, StoreOptions op
     FlashOptions flash_options = state->options.flash_options;
     flash_options.read_in_flight_bytes_max =
         std::max(flash_options.read_in_flight_bytes_max, kScheduledBytesMax);
+    flash_options.write_in_flight_bytes_max =
+        std::max(flash_options.write_in_flight_bytes_max, kScheduledBytesMax);
     auto flash = co_await FlashTier::open(state->scheduled.get(), state.get(), flash_options);
     if (!flash) {
       abandon(std::move(state));

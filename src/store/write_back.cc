@@ -48,11 +48,11 @@ FlashAppend append_of(const StoreState& state, DramBlock block) {
 
 }  // namespace
 
-void WriteBack::push(StoreState& state, DramBlock block) {
+void WriteBack::push(StoreState& state, DramBlock block, std::optional<std::uint32_t> data_crc) {
   DramHeader& header = state.residency->dram()->header(block);
   header.write_back = true;
-  queue_.push_back(
-      {block, header.generation, header.data_bytes, state.tenant_of(SpaceId{header.space})});
+  queue_.push_back({block, header.generation, header.data_bytes, data_crc,
+                    state.tenant_of(SpaceId{header.space})});
   waiting_bytes_ += header.data_bytes;
   ++pushed_;
 }
@@ -89,6 +89,7 @@ Task<void> WriteBack::write_batch(SharedState state, Batch batch) {
     // Removed while it waited: nothing to write.
     if (header.generation != entry.generation || header.dropped) continue;
     appends.push_back(append_of(*state, entry.block));
+    appends.back().data_crc = entry.data_crc;
     blocks.push_back(entry.block);
   }
   if (!appends.empty()) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/task.h"
@@ -21,17 +22,19 @@ struct StoreState;
 
 class WriteBack {
  public:
-  // Bytes of one append: large enough for the device's rate, small enough to be two in flight.
+  // Bytes of one append: large enough for the device's rate, small enough that several are on their
+  // way while one waits for its flush.
   static constexpr std::uint64_t kBatchBytes = 8ULL << 20;
-  static constexpr unsigned kBatchesMax = 2;
+  static constexpr unsigned kBatchesMax = 8;
 
   WriteBack(io::Loop& loop, std::uint64_t bytes_max) : changed_(loop), bytes_max_(bytes_max) {}
 
   [[nodiscard]] bool has_room(std::uint32_t data_bytes) const {
     return waiting_bytes_ == 0 || waiting_bytes_ + data_bytes <= bytes_max_;
   }
-  // The block must be filled; its header says whose it is.
-  void push(StoreState& state, DramBlock block);
+  // The block must be filled; its header says whose it is. `data_crc`: CRC-32C of its bytes, where
+  // the caller knows it; else they are read once more.
+  void push(StoreState& state, DramBlock block, std::optional<std::uint32_t> data_crc = {});
   // Starts batches while there is work.
   void pump(StoreState& state);
   [[nodiscard]] bool idle() const { return waiting_bytes_ == 0; }
@@ -49,6 +52,7 @@ class WriteBack {
     DramBlock block;
     std::uint32_t generation;
     std::uint32_t data_bytes;
+    std::optional<std::uint32_t> data_crc;
     std::uint32_t tenant;
   };
   struct Batch {

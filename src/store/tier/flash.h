@@ -37,7 +37,7 @@ struct FlashOptions {
   std::uint64_t read_in_flight_bytes_max = 32 << 20;  // depth, in bytes
   std::uint64_t write_in_flight_bytes_max = 16 << 20;
   double moved_fraction_max = 0.25;     // of a reclaimed segment: bounds write amplification
-  std::uint32_t free_segments_low = 2;  // reclaim below this
+  std::uint32_t free_segments_low = 4;  // reclaim below this
   double drive_writes_per_day_max = 0;  // 0: no limit; else the wear limit (read-only above)
   Nanos open_within{kForever};          // open() fails with kTimedOut when the device takes longer
   std::uint64_t seed = 0;               // of a formatted store's uuid; 0: from the clock
@@ -90,6 +90,7 @@ class FlashOwner {
 struct FlashAppend {
   RecordFacts facts;
   LentBuffer data;  // facts.data_bytes in all; any alignment (unaligned: copied)
+  std::optional<std::uint32_t> data_crc;  // CRC-32C of the bytes, where it is known already
   // Out:
   Status status;
   FlashPage page = kNoFlashPage;

@@ -10,11 +10,9 @@
 
 namespace forebay::store {
 
-void AppendJob::begin(std::span<FlashAppend> items, const FlashCall& call,
-                      const AppendExtras* extras, AppendClaims* claims) {
+void AppendJob::begin(const FlashCall& call, const AppendExtras* extras, AppendClaims* claims) {
   attached_ = true;
   laying_ = true;
-  items_ = items;
   extras_ = extras;
   claims_ = claims;
   prototype_ = {};
@@ -42,14 +40,13 @@ std::size_t AppendJob::lay_next() {
   Record& record = records_[index];
   if (record.decided) return 0;
   const FlashAppend& item = *record.item;
-  const auto at = static_cast<std::size_t>(record.item - items_.data());
   RecordPlace place;
   place.uuid = core_.uuid();
   place.sequence = record.place.sequence;
   place.page = record.place.page;
   if (extras_ != nullptr) place.kind = extras_->kind;
-  if (extras_ != nullptr && !extras_->data_crcs.empty()) {
-    place.data_crc = extras_->data_crcs[at];
+  if (item.data_crc) {
+    place.data_crc = *item.data_crc;
   } else {
     for (const iovec& piece : item.data.pieces) {
       const auto* bytes = static_cast<const std::byte*>(piece.iov_base);

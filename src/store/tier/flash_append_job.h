@@ -21,10 +21,9 @@ class FlashWriter;
 // What reclaim and forget() add to an append.
 struct AppendExtras {
   RecordKind kind = RecordKind::kBlock;
-  bool for_reclaim = false;                  // may take the last free segment, never waits for one
-  std::span<const std::uint32_t> data_crcs;  // known already; else empty
-  std::span<const FlashPage> moved_from;     // this item is a copy of the record there; else empty
-  std::span<const Tombstone> tombstones;     // the data of a kTombstones item
+  bool for_reclaim = false;               // may take the last free segment, never waits for one
+  std::span<const FlashPage> moved_from;  // this item is a copy of the record there; else empty
+  std::span<const Tombstone> tombstones;  // the data of a kTombstones item
 };
 
 // Keeps segments from being reclaimed while an append call that put records there has not returned:
@@ -53,8 +52,7 @@ class AppendJob {
  public:
   AppendJob(FlashWriter& writer, FlashCore& core) : writer_(writer), core_(core) {}
 
-  void begin(std::span<FlashAppend> items, const FlashCall& call, const AppendExtras* extras,
-             AppendClaims* claims);
+  void begin(const FlashCall& call, const AppendExtras* extras, AppendClaims* claims);
   // Gives the item its place in the log; it is laid and written by lay_next(), in this order.
   void add(FlashAppend& item, const LogPlace& place);
   [[nodiscard]] bool empty() const { return records_.empty(); }
@@ -100,7 +98,6 @@ class AppendJob {
 
   FlashWriter& writer_;
   FlashCore& core_;
-  std::span<FlashAppend> items_;
   const AppendExtras* extras_ = nullptr;
   AppendClaims* claims_ = nullptr;
   block::Request prototype_;

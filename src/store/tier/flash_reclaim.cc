@@ -44,7 +44,6 @@ struct MoveMemory {
 // The copies of one batch, and where each comes from.
 struct Reclaimer::Copies {
   std::vector<FlashAppend> appends;
-  std::vector<std::uint32_t> data_crcs;
   std::vector<FlashPage> from;
 };
 
@@ -336,12 +335,11 @@ Task<Status> Reclaimer::move_batch(std::span<const Entry> entries) {
     append.facts = decoded->facts;
     append.facts.heat = core_.owner().heat_of(read.id, read.page);
     append.data = {{&memory->pieces[i], 1}, memory};
-    copies.data_crcs.push_back(decoded->place.data_crc);
+    append.data_crc = decoded->place.data_crc;
     copies.from.push_back(read.page);
   }
   AppendExtras extras;
   extras.for_reclaim = true;
-  extras.data_crcs = copies.data_crcs;
   extras.moved_from = copies.from;
   co_await writer_.append(copies.appends, gc_call(), &extras);
   co_return settle_moves(copies);

@@ -128,7 +128,8 @@ TEST(Victim, WhenRoomIsDearOnlyBetterRecordsMove) {
   for (int i = 0; i < 40; ++i) terms.learn(100, 100);
   EXPECT_NEAR(terms.marginal(), 1.0, 1e-3);
   EXPECT_FALSE(terms.worth_moving(1.0));
-  EXPECT_TRUE(terms.worth_moving(1.2));
+  EXPECT_FALSE(terms.worth_moving(2.0));
+  EXPECT_TRUE(terms.worth_moving(5.0));
   // Then segments come that are mostly dead: room is cheap, and what lives in them is kept.
   for (int i = 0; i < 40; ++i) terms.learn(20, 100);
   EXPECT_TRUE(terms.worth_moving(1.0));

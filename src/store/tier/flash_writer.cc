@@ -152,7 +152,7 @@ Task<Status> FlashWriter::place_all(std::vector<JobHandle>* jobs, std::span<Flas
     } else if (!job.empty()) {
       // What this call has placed so far may be just what must become durable first.
       job.end_laying();
-      jobs->push_back(new_job(items, call, *terms));
+      jobs->push_back(new_job(call, *terms));
     } else {
       status = co_await wait_for_room(call);
     }
@@ -164,10 +164,9 @@ Task<Status> FlashWriter::place_all(std::vector<JobHandle>* jobs, std::span<Flas
   co_return status;
 }
 
-FlashWriter::JobHandle FlashWriter::new_job(std::span<FlashAppend> items, const FlashCall& call,
-                                            const Terms& terms) {
+FlashWriter::JobHandle FlashWriter::new_job(const FlashCall& call, const Terms& terms) {
   JobHandle job(take());
-  job->begin(items, call, terms.extras, terms.claims.get());
+  job->begin(call, terms.extras, terms.claims.get());
   return job;
 }
 
@@ -177,7 +176,7 @@ Task<void> FlashWriter::append_claimed(std::span<FlashAppend> items, FlashCall c
     item.status = fail(Errc::kCancelled, "flash append: not reached");
   }
   std::vector<JobHandle> jobs;
-  jobs.push_back(new_job(items, call, terms));
+  jobs.push_back(new_job(call, terms));
   const Status placed = co_await place_all(&jobs, items, call, &terms);
   std::optional<Error> ended;
   if (!placed &&

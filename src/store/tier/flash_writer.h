@@ -56,8 +56,7 @@ class FlashWriter {
   };
   [[nodiscard]] Task<void> append_claimed(std::span<FlashAppend> items, FlashCall call,
                                           Terms terms);
-  [[nodiscard]] JobHandle new_job(std::span<FlashAppend> items, const FlashCall& call,
-                                  const Terms& terms);
+  [[nodiscard]] JobHandle new_job(const FlashCall& call, const Terms& terms);
   // A call becomes several jobs when it must wait for room that its own records take.
   [[nodiscard]] Task<Status> place_all(std::vector<JobHandle>* jobs, std::span<FlashAppend> items,
                                        FlashCall call, const Terms* terms);
