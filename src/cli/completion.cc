@@ -31,7 +31,7 @@ std::map<std::string, std::set<std::string>> word_tree() {
   return tree;
 }
 
-std::string quoted(std::string_view text) {
+std::string for_fish(std::string_view text) {
   std::string safe;
   for (const char c : text) {
     if (c == '\'') {
@@ -109,21 +109,21 @@ std::string fish_completion() {
     std::string condition = fmt::format("__fish_seen_subcommand_from {}", first);
     if (space == std::string::npos) {
       text += fmt::format("complete -c forebay -n __fish_use_subcommand -a {} -d {}\n", first,
-                          quoted(command->summary));
+                          for_fish(command->summary));
     } else {
       const std::string second = name.substr(space + 1);
       if (firsts.insert(first).second) {
         text += fmt::format("complete -c forebay -n __fish_use_subcommand -a {}\n", first);
       }
-      text += fmt::format("complete -c forebay -n {} -a {} -d {}\n", quoted(condition), second,
-                          quoted(command->summary));
+      text += fmt::format("complete -c forebay -n {} -a {} -d {}\n", for_fish(condition), second,
+                          for_fish(command->summary));
       condition += fmt::format("; and __fish_seen_subcommand_from {}", second);
     }
     for (const auto table : {command->flags, common_flags()}) {
       for (const Flag& flag : table) {
         text +=
-            fmt::format("complete -c forebay -n {} -l {}{} -d {}\n", quoted(condition),
-                        flag.name.substr(2), flag.value.empty() ? "" : " -r", quoted(flag.help));
+            fmt::format("complete -c forebay -n {} -l {}{} -d {}\n", for_fish(condition),
+                        flag.name.substr(2), flag.value.empty() ? "" : " -r", for_fish(flag.help));
       }
     }
   }

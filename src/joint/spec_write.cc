@@ -7,7 +7,7 @@
 namespace forebay::joint {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string toml_quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -35,10 +35,10 @@ class TomlWriter final : public FieldVisitor {
   explicit TomlWriter(std::string& out) : out_(out) {}
   // An empty text is how a key says that it is absent.
   void text(const Key& key, std::string& value) override {
-    if (!value.empty()) line(key, quoted(value));
+    if (!value.empty()) line(key, toml_quoted(value));
   }
   void word(const Key& key, std::string& value, std::span<const std::string_view>) override {
-    if (!value.empty()) line(key, quoted(value));
+    if (!value.empty()) line(key, toml_quoted(value));
   }
   void count(const Key& key, std::uint64_t& value, CountRange) override {
     line(key, fmt::format("{}", value));
@@ -52,7 +52,7 @@ class TomlWriter final : public FieldVisitor {
   void texts(const Key& key, std::vector<std::string>& values) override {
     std::string list;
     for (const std::string& value : values) {
-      list += (list.empty() ? "" : ", ") + quoted(value);
+      list += (list.empty() ? "" : ", ") + toml_quoted(value);
     }
     line(key, "[" + list + "]");
   }

@@ -1,0 +1,1 @@
+// Owns the precompiled headers; has no code of its own.
