@@ -1,12 +1,17 @@
 #include "store/policy/chain_value.h"
 
+#include <limits>
+
 namespace forebay::store::policy {
 namespace {
 
 constexpr std::size_t kGhostsMin = 1 << 19;   // 8 MiB: history matters most to small caches
 constexpr std::uint32_t kKnownBlocksMin = 2;  // one alone is most often a shared system prompt
-constexpr std::uint32_t kSurveyEvery = 256;   // requests
+constexpr std::uint32_t kSurveyEvery = 128;   // requests, when the pieces take no longer
 constexpr std::size_t kSurveySampleMax = 1 << 16;
+constexpr std::size_t kSurveyPiece = 1024;   // blocks looked at in a request
+constexpr std::size_t kRefreshPiece = 8;     // groups valued in a request
+constexpr std::uint32_t kFadeEvery = 16384;  // requests: a drift is followed by then
 
 std::uint8_t density_of(const BlockFacts& facts) {
   const double density = facts.recompute_ns / std::max(1U, facts.bytes);
@@ -23,21 +28,47 @@ ChainValue::ChainValue(const PolicyOptions& options)
 void ChainValue::begin_request(const RequestContext& context) {
   context_ = context;
   ++request_;
-  if (request_ >= next_survey_) survey();
+  fresh_.clear();
+  return_class_ = 0;
+  at_tip_ = true;
+  cheapest_.holds = false;
+  learn();
+}
+
+std::uint16_t ChainValue::group_of(std::uint8_t touches, bool tip) const {
+  return ReuseGroup::of({.touches = touches,
+                         .chain_blocks = context_.chain_blocks,
+                         .return_class = return_class_,
+                         .tip = tip,
+                         .space = context_.group});
 }
 
 void ChainValue::enter(Slot slot, std::uint8_t touches) {
   State& state = state_[slot];
   state.request = request_;
   state.touches = touches;
-  state.group = ReuseGroup::of(touches, context_.known_blocks >= kKnownBlocksMin,
-                               context_.chain_blocks, context_.group);
-  List& list = lists_[state.group];
-  if (!list.listed) {
-    list.listed = true;
-    used_.push_back(state.group);
+  state.group = group_of(touches, at_tip_);
+  at_tip_ = false;
+  cheapest_.holds = false;
+  model_.met(state.group);
+  lists_[state.group].push_newest(links_, slot);
+}
+
+// The deepest known block tells how soon the chain came back; the new blocks behind it, which came
+// first, share that.
+void ChainValue::came_back(std::uint16_t group, std::uint32_t age_requests) {
+  model_.ended(group, age_requests, true);
+  if (return_class_ != 0 || context_.known_blocks < kKnownBlocksMin) return;
+  return_class_ = ReuseGroup::return_class_of(age_requests);
+  for (std::size_t i = 0; i < fresh_.size(); ++i) {
+    State& state = state_[fresh_[i]];
+    if (state.touches == 0 || state.request != request_) continue;
+    lists_[state.group].remove(links_, fresh_[i]);
+    state.group = group_of(state.touches, i == 0);
+    model_.met(state.group);
+    lists_[state.group].push_newest(links_, fresh_[i]);
   }
-  list.order.push_newest(links_, slot);
+  fresh_.clear();
 }
 
 void ChainValue::on_insert(const BlockFacts& facts) {
@@ -47,9 +78,11 @@ void ChainValue::on_insert(const BlockFacts& facts) {
   }
   std::uint8_t touches = 1;
   if (const Ghost* ghost = ghosts_.find(facts.key)) {
-    model_.ended(ghost->group, request_ - ghost->request, true);
+    came_back(ghost->group, request_ - ghost->request);
     touches = static_cast<std::uint8_t>(std::min(255, ghost->touches + 1));
     ghosts_.forget(facts.key);
+  } else if (return_class_ == 0) {
+    fresh_.push_back(facts.slot);
   }
   state_[facts.slot].density = density_of(facts);
   enter(facts.slot, touches);
@@ -57,14 +90,15 @@ void ChainValue::on_insert(const BlockFacts& facts) {
 
 void ChainValue::on_hit(Slot slot) {
   State& state = state_[slot];
-  lists_[state.group].order.remove(links_, slot);
-  model_.ended(state.group, request_ - state.request, true);
+  lists_[state.group].remove(links_, slot);
+  came_back(state.group, request_ - state.request);
   enter(slot, static_cast<std::uint8_t>(std::min(255, state.touches + 1)));
 }
 
 void ChainValue::on_remove(Slot slot, std::uint64_t key) {
   State& state = state_[slot];
-  lists_[state.group].order.remove(links_, slot);
+  lists_[state.group].remove(links_, slot);
+  if (state.group != cheapest_.group) cheapest_.holds = false;
   const Ghost before = ghosts_.put(
       {.key = key, .request = state.request, .group = state.group, .touches = state.touches});
   state.touches = 0;
@@ -79,42 +113,83 @@ double ChainValue::worth_of(const State& state) const {
 double ChainValue::worth(Slot slot) const { return worth_of(state_[slot]); }
 
 Slot ChainValue::victim(const ChainView& view) {
-  Slot best = kNone;
-  double least = 0;
-  for (const std::uint16_t group : used_) {
-    const Slot slot = oldest_leaf(lists_[group].order, links_, view);
-    if (slot == kNone) continue;
-    const double worth = worth_of(state_[slot]);
-    if (best == kNone || worth < least) {
-      best = slot;
-      least = worth;
+  if (cheapest_.holds) {
+    const Slot slot = oldest_leaf(lists_[cheapest_.group], links_, view);
+    if (slot != kNone && !view.has_resident_child(slot) &&
+        worth_of(state_[slot]) <= cheapest_.others_worth) {
+      return slot;
     }
   }
-  return best;
+  return search(view);
 }
 
-void ChainValue::survey() {
-  next_survey_ = request_ + std::min(kSurveyEvery, std::max(64U, request_ / 4));
-  model_.begin_survey();
-  // A sample at even steps stands for all: a survey runs on the core that serves lookups.
-  const std::size_t stride = std::max<std::size_t>(1, state_.size() / kSurveySampleMax);
-  for (std::size_t slot = 0; slot < state_.size(); slot += stride) {
-    const State& state = state_[slot];
+Slot ChainValue::search(const ChainView& view) {
+  struct Best {
+    Slot slot = kNone;
+    double worth = std::numeric_limits<double>::infinity();
+  };
+  Best leaf;
+  Best parent;
+  cheapest_ = {.holds = true, .others_worth = std::numeric_limits<double>::infinity()};
+  for (const std::uint16_t group : model_.seen()) {
+    const Slot slot = oldest_leaf(lists_[group], links_, view);
+    if (slot == kNone) continue;
+    const double worth = worth_of(state_[slot]);
+    const bool is_leaf = !view.has_resident_child(slot);
+    Best& best = is_leaf ? leaf : parent;
+    if (best.slot != kNone && worth >= best.worth) {
+      if (is_leaf) cheapest_.others_worth = std::min(cheapest_.others_worth, worth);
+      continue;
+    }
+    if (is_leaf) {
+      cheapest_.others_worth = std::min(cheapest_.others_worth, best.worth);
+      cheapest_.group = group;
+    }
+    best = {.slot = slot, .worth = worth};
+  }
+  if (leaf.slot == kNone) cheapest_.holds = false;
+  return leaf.slot != kNone ? leaf.slot : parent.slot;
+}
+
+void ChainValue::learn() {
+  if (request_ % kFadeEvery == 0) model_.fade();
+  if (survey_.refreshing) {
+    survey_.refreshing = model_.refresh(kRefreshPiece);
+  } else if (survey_.under_way) {
+    survey_piece();
+  } else if (request_ >= survey_.next_request) {
+    survey_ = {.next_request = request_ + kSurveyEvery, .under_way = true};
+    model_.begin_survey();
+    survey_piece();
+  }
+}
+
+// A sample at even steps stands for all: learning runs on the core that serves lookups.
+void ChainValue::survey_piece() {
+  std::size_t left = kSurveyPiece;
+  const std::size_t slots = state_.size();
+  const std::size_t stride = std::max<std::size_t>(1, slots / kSurveySampleMax);
+  for (; left > 0 && survey_.slot < slots; --left, survey_.slot += stride) {
+    const State& state = state_[survey_.slot];
     if (state.touches == 0) continue;
     model_.alive(state.group, request_ - state.request, static_cast<float>(stride));
   }
   const auto& ghosts = ghosts_.entries();
   const std::size_t step = std::max<std::size_t>(1, ghosts.size() / kSurveySampleMax);
-  for (std::size_t i = 0; i < ghosts.size(); i += step) {
-    const Ghost& ghost = ghosts[i];
+  for (; left > 0 && survey_.ghost < ghosts.size(); --left, survey_.ghost += step) {
+    const Ghost& ghost = ghosts[survey_.ghost];
     if (ghost.key == 0) continue;
     model_.alive(ghost.group, request_ - ghost.request, static_cast<float>(step));
   }
+  if (survey_.slot < slots || survey_.ghost < ghosts.size()) return;
   model_.end_survey();
+  survey_.under_way = false;
+  survey_.refreshing = true;
 }
 
 std::size_t ChainValue::bytes_used() const {
-  return model_.bytes_used() + ghosts_.bytes_used() + links_.bytes_used() + state_.bytes_used();
+  return model_.bytes_used() + ghosts_.bytes_used() + links_.bytes_used() + state_.bytes_used() +
+         lists_.capacity() * sizeof(OrderList);
 }
 
 }  // namespace forebay::store::policy

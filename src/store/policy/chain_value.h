@@ -2,8 +2,9 @@
 //
 // Worth = recompute cost x expected touches per unit of residence / bytes, the middle factor from
 // ReuseModel. Blocks stand in one list a group, oldest first; only the groups' oldest members
-// compete, since within a group an older block is worth less. Ghosts keep the history of blocks
-// that are gone, so that what comes back is recognised and what never does is learned from too.
+// compete, and of these leaves go before parents: a chain without its middle is worth nothing.
+// Ghosts keep the history of blocks that are gone, so that what comes back is recognised and what
+// never does is learned from too. Learning is spread: every request does a bounded piece of it.
 #pragma once
 
 #include <algorithm>
@@ -45,24 +46,41 @@ class ChainValue final : public Policy {
     std::uint8_t density = 128;  // 8 x log2(cost / bytes) + 128
   };
   static_assert(sizeof(State) == 8);
-  struct List {
-    OrderList order;
-    bool listed = false;  // stands in used_
+  // The cheapest list, found by the last look at all, and what the others begin at. Holds as long
+  // as only blocks of that list leave.
+  struct Cheapest {
+    bool holds = false;
+    std::uint16_t group = 0;
+    double others_worth = 0;
+  };
+  struct Survey {
+    std::uint32_t next_request = 64;
+    bool under_way = false;
+    bool refreshing = false;
+    std::size_t slot = 0;
+    std::size_t ghost = 0;
   };
 
   void enter(Slot slot, std::uint8_t touches);
-  void survey();
+  void came_back(std::uint16_t group, std::uint32_t age_requests);
+  [[nodiscard]] std::uint16_t group_of(std::uint8_t touches, bool tip) const;
+  [[nodiscard]] Slot search(const ChainView& view);
+  void learn();
+  void survey_piece();
   [[nodiscard]] double worth_of(const State& state) const;
 
   ReuseModel model_;
   GhostTable ghosts_;
   SlotArray<Links> links_;
   SlotArray<State> state_;
-  std::vector<List> lists_;
-  std::vector<std::uint16_t> used_;  // groups that ever held a block
+  std::vector<OrderList> lists_;
   RequestContext context_;
+  std::vector<Slot> fresh_;        // of this request, until its chain is recognised
+  std::uint8_t return_class_ = 0;  // of this request's chain
+  bool at_tip_ = true;             // the next touch is the request's first
+  Cheapest cheapest_;
+  Survey survey_;
   std::uint32_t request_ = 0;
-  std::uint32_t next_survey_ = 64;
 };
 
 }  // namespace forebay::store::policy

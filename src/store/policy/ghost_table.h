@@ -1,8 +1,10 @@
-// What a policy remembers of blocks that are gone: a fixed table, one place a key, the newer wins.
+// What a policy remembers of blocks that are gone: a fixed table, four places a key; the oldest of
+// the four makes way.
 //
 // 16 bytes an entry. A lost entry costs accuracy, never correctness. Threads: one owner.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -20,28 +22,43 @@ static_assert(sizeof(Ghost) == 16);
 
 class GhostTable {
  public:
-  explicit GhostTable(std::size_t entries) : entries_(std::bit_ceil(entries)) {}
+  explicit GhostTable(std::size_t entries) : entries_(std::bit_ceil(std::max(entries, kPlaces))) {}
 
   [[nodiscard]] const Ghost* find(std::uint64_t key) const {
-    const Ghost& at = entries_[(key >> 20) & (entries_.size() - 1)];
-    return key != 0 && at.key == key ? &at : nullptr;
+    if (key == 0) return nullptr;
+    const std::size_t first = first_of(key);
+    for (std::size_t i = first; i < first + kPlaces; ++i) {
+      if (entries_[i].key == key) return &entries_[i];
+    }
+    return nullptr;
   }
-  // What stood in the place before (key 0: nothing).
+  // What had to make way (key 0: nothing).
   Ghost put(const Ghost& ghost) {
-    Ghost& at = place(ghost.key);
-    const Ghost before = at;
-    at = ghost;
+    const std::size_t first = first_of(ghost.key);
+    Ghost* at = &entries_[first];
+    for (std::size_t i = first; i < first + kPlaces; ++i) {
+      Ghost& other = entries_[i];
+      if (other.key == ghost.key) {
+        at = &other;
+        break;
+      }
+      if (at->key != 0 && (other.key == 0 || other.request < at->request)) at = &other;
+    }
+    const Ghost before = *at;
+    *at = ghost;
     return before;
   }
   void forget(std::uint64_t key) {
-    Ghost& at = place(key);
-    if (at.key == key) at = {};
+    if (const Ghost* at = find(key)) entries_[static_cast<std::size_t>(at - entries_.data())] = {};
   }
   [[nodiscard]] const std::vector<Ghost>& entries() const { return entries_; }
   [[nodiscard]] std::size_t bytes_used() const { return entries_.size() * sizeof(Ghost); }
 
  private:
-  Ghost& place(std::uint64_t key) { return entries_[(key >> 20) & (entries_.size() - 1)]; }
+  static constexpr std::size_t kPlaces = 4;  // one cache line
+  [[nodiscard]] std::size_t first_of(std::uint64_t key) const {
+    return (key >> 20) & (entries_.size() - 1) & ~(kPlaces - 1);
+  }
   std::vector<Ghost> entries_;
 };
 

@@ -11,8 +11,9 @@ namespace {
 // Evidence at which the older half starts to fade: long enough to learn a day, short enough to
 // drift.
 constexpr double kEvidenceMax = 4e6;
-constexpr float kLean = 8;  // how many observations a family's word is worth
-constexpr std::uint32_t kVersion = 1;
+constexpr float kCountMax = 1e9F;  // a saved count above it is damage
+constexpr float kLean = 32;        // how many observations a family's word is worth
+constexpr std::uint32_t kVersion = 2;
 
 using Bins = std::array<float, kAgeBins>;
 
@@ -36,10 +37,23 @@ struct Sums {
   Bins at_risk{};
 };
 
-Bins hazards(const Sums& sums, const Bins& prior, float lean) {
+// How many blocks reached each bin.
+Bins risk_of(const Bins& touched, const Bins& lost, const Bins& alive) {
+  Bins at_risk{};
+  float later = 0;
+  for (std::size_t bin = kAgeBins; bin-- > 0;) {
+    // Those that left unobserved within the bin were at risk for half of it.
+    const float censored = lost[bin] + alive[bin];
+    at_risk[bin] = later + touched[bin] + censored / 2;
+    later += touched[bin] + censored;
+  }
+  return at_risk;
+}
+
+Bins hazards(const Sums& sums, const Bins& prior) {
   Bins hazard{};
   for (std::size_t bin = 0; bin < kAgeBins; ++bin) {
-    hazard[bin] = (sums.touched[bin] + lean * prior[bin]) / (sums.at_risk[bin] + lean);
+    hazard[bin] = (sums.touched[bin] + kLean * prior[bin]) / (sums.at_risk[bin] + kLean);
   }
   return hazard;
 }
@@ -63,6 +77,17 @@ Bins gittins(const Bins& hazard) {
   return value;
 }
 
+constexpr std::size_t kHeadBytes = 2 * sizeof(std::uint32_t);
+constexpr std::size_t kGroupBytes = sizeof(std::uint32_t) + 2 * sizeof(Bins);
+
+std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t offset) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, bytes.subspan(offset, sizeof word).data(), sizeof word);
+  return word;
+}
+// False for what is no number, too.
+bool plausible(float count) { return count >= 0 && count <= kCountMax; }
+
 }  // namespace
 
 std::size_t age_bin(std::uint32_t age_requests) {
@@ -74,134 +99,155 @@ std::size_t age_bin(std::uint32_t age_requests) {
   return std::min(kAgeBins - 1, 1 + 2 * octave + upper);
 }
 
-std::uint16_t ReuseGroup::of(std::uint32_t touches, bool known, std::uint32_t chain_blocks,
-                             std::uint16_t space) {
+std::uint16_t ReuseGroup::of(const ReuseTraits& traits) {
+  const std::uint32_t touches = std::max(1U, traits.touches);
   const std::size_t touch_class = std::min<std::size_t>(
-      kTouchClasses - 1, touches <= 3 ? std::max(1U, touches) - 1 : std::bit_width(touches) + 0U);
+      kTouchClasses - 1, touches <= 3 ? touches - 1 : std::bit_width(touches) + 0U);
   const std::size_t length_class =
-      std::min<std::size_t>(kLengthClasses - 1, std::bit_width(chain_blocks));
-  return static_cast<std::uint16_t>(((space % kSpaces) * kLengthClasses + length_class) *
-                                        kFamilies +
-                                    touch_class * 2 + (known ? 1 : 0));
+      std::min<std::size_t>(kLengthClasses - 1, std::bit_width(traits.chain_blocks));
+  const std::size_t wide = (traits.space % kSpaces) * kLengthClasses + length_class;
+  const std::size_t family = (touch_class * kReturnClasses + traits.return_class) * 2;
+  return static_cast<std::uint16_t>(wide * kFamilies + family + (traits.tip ? 1 : 0));
 }
 
-std::size_t ReuseGroup::family_of(std::size_t group) { return group % kFamilies; }
+std::uint8_t ReuseGroup::return_class_of(std::uint32_t age_requests) {
+  // Finer classes, or more of them, spread the evidence too thin.
+  return age_requests < 8 ? 1 : age_requests < 32 ? 2 : age_requests < 128 ? 3 : 4;
+}
 
-ReuseModel::ReuseModel() : groups_(ReuseGroup::kCount), values_(ReuseGroup::kCount) {
-  begin_survey();
+ReuseModel::ReuseModel() : groups_(ReuseGroup::kCount), family_hazards_(ReuseGroup::kFamilies) {
   end_survey();
 }
 
+void ReuseModel::met(std::uint16_t group) {
+  if (groups_[group].seen) return;
+  groups_[group].seen = true;
+  seen_.push_back(group);
+  revalue(group);
+}
+
 void ReuseModel::ended(std::uint16_t group, std::uint32_t age_requests, bool touched) {
-  Counts& counts = groups_[group];
-  ++(touched ? counts.touched : counts.lost)[age_bin(age_requests)];
+  Group& of = groups_[group];
+  ++(touched ? of.touched : of.lost)[age_bin(age_requests)];
   evidence_ += 1;
   if (evidence_ > kEvidenceMax) fade();
 }
 
 void ReuseModel::fade() {
-  for (Counts& counts : groups_) {
+  for (const std::uint16_t group : seen_) {
     for (std::size_t bin = 0; bin < kAgeBins; ++bin) {
-      counts.touched[bin] /= 2;
-      counts.lost[bin] /= 2;
+      groups_[group].touched[bin] /= 2;
+      groups_[group].lost[bin] /= 2;
     }
   }
   evidence_ /= 2;
 }
 
 void ReuseModel::begin_survey() {
-  for (Counts& counts : groups_) counts.alive = {};
+  for (const std::uint16_t group : seen_) groups_[group].survey = {};
 }
 
 void ReuseModel::alive(std::uint16_t group, std::uint32_t age_requests, float weight) {
-  groups_[group].alive[age_bin(age_requests)] += weight;
+  groups_[group].survey[age_bin(age_requests)] += weight;
 }
 
 void ReuseModel::end_survey() {
-  std::vector<Sums> groups(ReuseGroup::kCount);
   std::vector<Sums> families(ReuseGroup::kFamilies);
   Sums all;
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    const Counts& counts = groups_[group];
-    float later = 0;
-    for (std::size_t bin = kAgeBins; bin-- > 0;) {
-      // Those that left unobserved within the bin were at risk for half of it.
-      const float censored = counts.lost[bin] + counts.alive[bin];
-      const float at_risk = later + counts.touched[bin] + censored / 2;
-      later += counts.touched[bin] + censored;
-      groups[group].touched[bin] = counts.touched[bin];
-      groups[group].at_risk[bin] = at_risk;
-      Sums& family = families[ReuseGroup::family_of(group)];
-      family.touched[bin] += counts.touched[bin];
-      family.at_risk[bin] += at_risk;
-      all.touched[bin] += counts.touched[bin];
-      all.at_risk[bin] += at_risk;
+  for (const std::uint16_t number : seen_) {
+    Group& group = groups_[number];
+    group.alive = group.survey;
+    const Bins at_risk = risk_of(group.touched, group.lost, group.alive);
+    Sums& family = families[ReuseGroup::family_of(number)];
+    for (std::size_t bin = 0; bin < kAgeBins; ++bin) {
+      family.touched[bin] += group.touched[bin];
+      family.at_risk[bin] += at_risk[bin];
+      all.touched[bin] += group.touched[bin];
+      all.at_risk[bin] += at_risk[bin];
     }
   }
   // Without any evidence: half of all blocks come back, scale-free, as LRU believes.
   Bins believed{};
   believed.fill(0.02F);
-  const Bins root = hazards(all, believed, kLean);
-  std::vector<Bins> family_hazards(families.size());
+  const Bins root = hazards(all, believed);
   for (std::size_t i = 0; i < families.size(); ++i) {
-    family_hazards[i] = hazards(families[i], root, kLean);
+    family_hazards_[i] = hazards(families[i], root);
   }
-  // Most groups were never seen: they are worth what their family is.
-  std::vector<Bins> family_values(families.size());
-  for (std::size_t i = 0; i < families.size(); ++i) family_values[i] = gittins(family_hazards[i]);
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    const std::size_t family = ReuseGroup::family_of(group);
-    const bool seen = groups[group].at_risk[0] > 0;
-    values_[group] = seen ? gittins(hazards(groups[group], family_hazards[family], kLean))
-                          : family_values[family];
-  }
+  next_refresh_ = 0;
 }
 
+bool ReuseModel::refresh(std::size_t count) {
+  for (; count > 0 && next_refresh_ < seen_.size(); --count) revalue(seen_[next_refresh_++]);
+  return next_refresh_ < seen_.size();
+}
+
+void ReuseModel::revalue(std::uint16_t number) {
+  Group& group = groups_[number];
+  const Sums sums{.touched = group.touched,
+                  .at_risk = risk_of(group.touched, group.lost, group.alive)};
+  group.value = gittins(hazards(sums, family_hazards_[ReuseGroup::family_of(number)]));
+}
+
+// Layout: version u32, group count u32, then per group its number u32, touched and lost counts
+// (floats, one a bin). What was alive is saved as lost: after a restart nobody watches it.
 std::vector<std::byte> ReuseModel::save() const {
-  std::vector<std::byte> saved(sizeof kVersion + groups_.size() * 2 * sizeof(Bins));
+  std::vector<std::uint16_t> numbers = seen_;
+  std::ranges::sort(numbers);
+  std::vector<std::byte> saved(kHeadBytes + numbers.size() * kGroupBytes);
+  const auto count = static_cast<std::uint32_t>(numbers.size());
   std::memcpy(saved.data(), &kVersion, sizeof kVersion);
-  std::byte* at = saved.data() + sizeof kVersion;
-  for (const Counts& counts : groups_) {
-    std::memcpy(at, counts.touched.data(), sizeof(Bins));
-    std::memcpy(at + sizeof(Bins), counts.lost.data(), sizeof(Bins));
-    at += 2 * sizeof(Bins);
+  std::memcpy(saved.data() + sizeof kVersion, &count, sizeof count);
+  std::byte* at = saved.data() + kHeadBytes;
+  for (const std::uint32_t number : numbers) {
+    const Group& group = groups_[number];
+    Bins lost{};
+    for (std::size_t bin = 0; bin < kAgeBins; ++bin) {
+      lost[bin] = std::min(group.lost[bin] + group.alive[bin], kCountMax);
+    }
+    std::memcpy(at, &number, sizeof number);
+    std::memcpy(at + sizeof number, group.touched.data(), sizeof(Bins));
+    std::memcpy(at + sizeof number + sizeof(Bins), lost.data(), sizeof(Bins));
+    at += kGroupBytes;
   }
   return saved;
 }
 
 Status ReuseModel::restore(std::span<const std::byte> saved) {
-  std::uint32_t version = 0;
-  if (saved.size() < sizeof version) return fail(Errc::kCorrupt, "policy state: too short");
-  std::memcpy(&version, saved.data(), sizeof version);
+  if (saved.size() < kHeadBytes) return fail(Errc::kCorrupt, "policy state: too short");
+  const auto version = word_at(saved, 0);
   if (version != kVersion) return fail(Errc::kVersion, "policy state: another version");
-  if (saved.size() != sizeof version + groups_.size() * 2 * sizeof(Bins)) {
+  const std::uint64_t count = word_at(saved, sizeof kVersion);
+  if (saved.size() != kHeadBytes + count * kGroupBytes) {
     return fail(Errc::kCorrupt, "policy state: wrong size");
   }
-  std::vector<Counts> restored(groups_.size());
-  const std::byte* at = saved.data() + sizeof version;
-  double evidence = 0;
-  for (Counts& counts : restored) {
-    std::memcpy(counts.touched.data(), at, sizeof(Bins));
-    std::memcpy(counts.lost.data(), at + sizeof(Bins), sizeof(Bins));
-    at += 2 * sizeof(Bins);
-    for (std::size_t bin = 0; bin < kAgeBins; ++bin) {
-      for (const float count : {counts.touched[bin], counts.lost[bin]}) {
-        if (!(count >= 0 && count <= kEvidenceMax * 2)) {
-          return fail(Errc::kCorrupt, "policy state: a count is out of range");
-        }
-        evidence += count;
-      }
+  ReuseModel restored;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto record = saved.subspan(kHeadBytes + i * kGroupBytes, kGroupBytes);
+    const std::uint32_t number = word_at(record, 0);
+    const bool ascends = restored.seen_.empty() || number > restored.seen_.back();
+    if (number >= ReuseGroup::kCount || !ascends) {
+      return fail(Errc::kCorrupt, "policy state: no such group, or out of order");
     }
+    Group& group = restored.groups_[number];
+    std::memcpy(group.touched.data(), &record[sizeof number], sizeof(Bins));
+    std::memcpy(group.lost.data(), &record[sizeof number + sizeof(Bins)], sizeof(Bins));
+    for (std::size_t bin = 0; bin < kAgeBins; ++bin) {
+      if (!plausible(group.touched[bin]) || !plausible(group.lost[bin])) {
+        return fail(Errc::kCorrupt, "policy state: a count is out of range");
+      }
+      restored.evidence_ += group.touched[bin] + group.lost[bin];
+    }
+    group.seen = true;
+    restored.seen_.push_back(static_cast<std::uint16_t>(number));
   }
-  groups_ = std::move(restored);
-  evidence_ = evidence;
-  begin_survey();
-  end_survey();
+  restored.end_survey();
+  restored.refresh(restored.seen_.size());
+  *this = std::move(restored);
   return {};
 }
 
 std::size_t ReuseModel::bytes_used() const {
-  return groups_.capacity() * sizeof(Counts) + values_.capacity() * sizeof(Bins);
+  return groups_.capacity() * sizeof(Group) + family_hazards_.capacity() * sizeof(Bins);
 }
 
 }  // namespace forebay::store::policy

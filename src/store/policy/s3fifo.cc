@@ -7,9 +7,10 @@ void S3Fifo::on_insert(const BlockFacts& facts) {
     links_.resize(facts.slot + 1);
     state_.resize(facts.slot + 1);
   }
-  const bool known = ghosts_.find(facts.key) != nullptr;
+  const Ghost* ghost = ghosts_.find(facts.key);
+  const bool known = ghost != nullptr && ghosts_made_ - ghost->request < ghost_blocks_;
   state_[facts.slot] = {.touches = 0, .in_main = known};
-  if (known) ghosts_.forget(facts.key);
+  if (ghost != nullptr) ghosts_.forget(facts.key);
   (known ? main_ : small_).push_newest(links_, facts.slot);
 }
 
@@ -17,7 +18,7 @@ void S3Fifo::on_remove(Slot slot, std::uint64_t key) {
   State& state = state_[slot];
   (state.in_main ? main_ : small_).remove(links_, slot);
   // Only what never left probation is remembered, as in the paper.
-  if (!state.in_main) ghosts_.put({.key = key, .request = request_});
+  if (!state.in_main) ghosts_.put({.key = key, .request = ++ghosts_made_});
 }
 
 void S3Fifo::move_to_main(Slot slot) {
@@ -50,7 +51,7 @@ Slot S3Fifo::victim_of_main(const ChainView& view) {
 }
 
 Slot S3Fifo::victim(const ChainView& view) {
-  const bool from_small = small_.size() >= small_blocks_ || main_.empty();
+  const bool from_small = small_.size() > small_blocks_ || main_.empty();
   const Slot first = from_small ? victim_of_small(view) : victim_of_main(view);
   if (first != kNone) return first;
   return from_small ? victim_of_main(view) : victim_of_small(view);
