@@ -131,5 +131,15 @@ TEST_F(Mooncake, BeladyAgreesWithTheIndependentImplementation) {
   EXPECT_NEAR(ratio("infinite", 0), 0.3664, 5e-5);
 }
 
+// The best that LRU, S3-FIFO and GDSF reach, by the same independent implementation.
+constexpr std::array<double, 4> kBestOfThree{0.0767, 0.1580, 0.2887, 0.3577};
+
+TEST_F(Mooncake, ForebayPassesTheBestOfThree) {
+  constexpr std::array<double, 4> kBar{1.3, 1.05, 0.995, 0.995};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_GE(ratio("forebay", kCapacities[i]), kBar[i] * kBestOfThree[i]) << kCapacities[i];
+  }
+}
+
 }  // namespace
 }  // namespace forebay::plan

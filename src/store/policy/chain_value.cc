@@ -116,7 +116,7 @@ Slot ChainValue::victim(const ChainView& view) {
   if (cheapest_.holds) {
     const Slot slot = oldest_leaf(lists_[cheapest_.group], links_, view);
     if (slot != kNone && !view.has_resident_child(slot) &&
-        worth_of(state_[slot]) <= cheapest_.others_worth) {
+        worth_of(state_[slot]) < cheapest_.others_worth) {
       return slot;
     }
   }
@@ -137,7 +137,10 @@ Slot ChainValue::search(const ChainView& view) {
     const double worth = worth_of(state_[slot]);
     const bool is_leaf = !view.has_resident_child(slot);
     Best& best = is_leaf ? leaf : parent;
-    if (best.slot != kNone && worth >= best.worth) {
+    // Of equals the older, as LRU: what is known of nothing yet decides nothing.
+    const bool less = worth < best.worth ||
+                      (worth == best.worth && state_[slot].request < state_[best.slot].request);
+    if (best.slot != kNone && !less) {
       if (is_leaf) cheapest_.others_worth = std::min(cheapest_.others_worth, worth);
       continue;
     }
