@@ -34,5 +34,7 @@ struct StoreBench {
 [[nodiscard]] Result<std::vector<BenchRow>> bench_telemetry(const StoreBench& bench);
 // files: the same reads by a pool of threads with one file a block, over the store's
 [[nodiscard]] Result<std::vector<BenchRow>> bench_files(const StoreBench& bench);
+// sim-million-blocks: seconds of the cache simulator, deterministic from the seed
+[[nodiscard]] Result<std::vector<BenchRow>> bench_sim(const StoreBench& bench);
 
 }  // namespace forebay::cli

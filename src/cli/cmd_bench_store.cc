@@ -18,11 +18,12 @@ struct RowGroup {
   std::string_view name;
   Result<std::vector<BenchRow>> (*measure)(const StoreBench&);
 };
-constexpr std::array<RowGroup, 4> kStoreGroups{{
+constexpr std::array<RowGroup, 5> kStoreGroups{{
     {"read", bench_flash_read},
     {"write", bench_flash_write},
     {"lookup", bench_lookup},
     {"telemetry", bench_telemetry},
+    {"sim", bench_sim},
 }};
 
 StoreBench bench_of(const Invocation& call) {
