@@ -38,7 +38,6 @@ Result<std::unique_ptr<StoreRig>> StoreRig::make(const RigOptions& options) {
   store_options.flash_options.read_in_flight_bytes_max = options.in_flight_bytes;
   store_options.flash_options.write_in_flight_bytes_max = options.in_flight_bytes;
   store_options.dram_bytes = options.dram_bytes;
-  store_options.telemetry = options.telemetry;
   store_options.seed = options.seed;
   FOREBAY_TRY(store, rig->loop().run(
                          store::Store::open(rig->opened_.loop.get(), std::move(store_options))));

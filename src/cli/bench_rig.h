@@ -19,7 +19,6 @@ struct RigOptions {
   std::uint64_t in_flight_bytes = 32 << 20;
   std::size_t chain_blocks = 32;
   std::uint64_t dram_bytes = 0;
-  bool telemetry = true;
   std::uint64_t seed = 1;
 };
 

@@ -32,9 +32,12 @@ struct StoreBench {
 [[nodiscard]] Result<std::vector<BenchRow>> bench_lookup(const StoreBench& bench);
 // telemetry: reads with it on over reads with it off
 [[nodiscard]] Result<std::vector<BenchRow>> bench_telemetry(const StoreBench& bench);
-// files: the same reads by a pool of threads with one file a block, over the store's
+// files-read-<block>-<requesters>: the store's reads over those of a thread pool with one file a
+// block
 [[nodiscard]] Result<std::vector<BenchRow>> bench_files(const StoreBench& bench);
 // sim-million-blocks: seconds of the cache simulator, deterministic from the seed
 [[nodiscard]] Result<std::vector<BenchRow>> bench_sim(const StoreBench& bench);
+// reopen, reopen-bytes: a store of 10 TB, seconds and bytes of memory a block
+[[nodiscard]] Result<std::vector<BenchRow>> bench_reopen(const StoreBench& bench);
 
 }  // namespace forebay::cli

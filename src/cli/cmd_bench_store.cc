@@ -18,12 +18,14 @@ struct RowGroup {
   std::string_view name;
   Result<std::vector<BenchRow>> (*measure)(const StoreBench&);
 };
-constexpr std::array<RowGroup, 5> kStoreGroups{{
+constexpr std::array<RowGroup, 7> kStoreGroups{{
     {"read", bench_flash_read},
     {"write", bench_flash_write},
     {"lookup", bench_lookup},
     {"telemetry", bench_telemetry},
     {"sim", bench_sim},
+    {"files", bench_files},
+    {"reopen", bench_reopen},
 }};
 
 StoreBench bench_of(const Invocation& call) {
@@ -110,7 +112,7 @@ constexpr std::array<Flag, 9> kStoreFlags{{
     kDepthFlag,
     kRoundsFlag,
     kRoundBytesFlag,
-    {"--rows", "LIST", "read,write,lookup,telemetry", "which rows to measure"},
+    {"--rows", "LIST", "read,write,lookup,telemetry,files,reopen,sim", "which rows to measure"},
     kSeedFlag,
     {"--prefix", "TEXT", "flash", "begins the names of the rows"},
     {"--read-bar", "RATIO", "0.95", "of the best of fio"},

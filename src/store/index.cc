@@ -47,8 +47,9 @@ Slot Index::find_word(std::uint64_t word, const ShortId& id) const {
   std::uint32_t at = bucket_of(word, shard.bucket_count);
   for (std::uint32_t probe = 0; probe < shard.bucket_count; ++probe) {
     const Bucket& bucket = shard.buckets[at];
-    for (std::size_t i = 0; i < kBucketSlots; ++i) {
-      if (bucket.tags[i] == tag && entry(bucket.slots[i]).id == id) return bucket.slots[i];
+    for (Candidates found(bucket, tag); !found.done(); found.next()) {
+      const Slot slot = bucket.slots[found.at()];
+      if (entry(slot).id == id) return slot;
     }
     if (bucket.passed == 0) return kNoSlot;
     at = at + 1 == shard.bucket_count ? 0 : at + 1;

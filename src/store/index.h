@@ -12,6 +12,8 @@
 // Threads: one core. Blocking: never. Errors: insert() answers kNoSlot when 2^32-2 are in use.
 #pragma once
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -124,6 +126,7 @@ class Index {
   static constexpr unsigned kShardBits = 10;
   static constexpr std::size_t kBucketSlots = 12;
   static constexpr std::size_t kWalkAhead = 16;  // a power of two
+  static constexpr std::size_t kKeysAhead = 64;
   static constexpr unsigned kAncestorsMax = 1024;
 
   struct alignas(64) Bucket {
@@ -153,12 +156,23 @@ class Index {
     const Shard& shard = shards_[word >> (64 - kShardBits)];
     return &shard.buckets[bucket_of(word, shard.bucket_count)];
   }
-  // One bit per tag of the bucket that may equal `tag` (bytes above a true match can be false
-  // alarms; the entry decides).
-  [[nodiscard]] static std::uint64_t matches(std::uint64_t tags, std::uint8_t tag) {
-    const std::uint64_t mixed = tags ^ (0x0101010101010101ULL * tag);
-    return (mixed - 0x0101010101010101ULL) & ~mixed & 0x8080808080808080ULL;
-  }
+  // The places of a bucket whose tags equal `tag`, all twelve compared at once.
+  class Candidates {
+   public:
+    Candidates(const Bucket& bucket, std::uint8_t tag) {
+      const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(&bucket));
+      const __m128i same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
+      found_ = static_cast<unsigned>(_mm_movemask_epi8(same)) & ((1U << kBucketSlots) - 1);
+    }
+    [[nodiscard]] bool done() const { return found_ == 0; }
+    [[nodiscard]] std::size_t at() const {
+      return static_cast<std::size_t>(std::countr_zero(found_));
+    }
+    void next() { found_ &= found_ - 1; }
+
+   private:
+    unsigned found_;
+  };
   // Warms the entries of the home bucket whose tags fit and returns the first, or kNoSlot.
   [[nodiscard]] Slot fetch_candidates(const Bucket& bucket, std::uint8_t tag) const;
   [[nodiscard]] Slot find_word(std::uint64_t word, const ShortId& id) const;
@@ -181,17 +195,11 @@ class Index {
 };
 
 inline Slot Index::fetch_candidates(const Bucket& bucket, std::uint8_t tag) const {
-  std::array<std::uint64_t, 2> words;
-  std::memcpy(words.data(), &bucket, sizeof words);  // the tags and what stands behind them
   Slot first = kNoSlot;
-  for (std::size_t half = 0; half < 2; ++half) {
-    std::uint64_t found = matches(words[half], tag) & (half == 0 ? ~0ULL : 0x80808080ULL);
-    for (; found != 0; found &= found - 1) {
-      const auto at = half * 8 + static_cast<std::size_t>(std::countr_zero(found)) / 8;
-      if (bucket.tags[at] != tag) continue;
-      __builtin_prefetch(&entry(bucket.slots[at]));
-      if (first == kNoSlot) first = bucket.slots[at];
-    }
+  for (Candidates found(bucket, tag); !found.done(); found.next()) {
+    const Slot slot = bucket.slots[found.at()];
+    __builtin_prefetch(&entry(slot));
+    if (first == kNoSlot) first = slot;
   }
   if (first == kNoSlot && bucket.passed != 0) __builtin_prefetch(&bucket + 1);
   return first;
@@ -221,6 +229,8 @@ std::size_t Index::walk(std::span<const BlockId> chain, Visit&& visit) const {
       slots[at & kMask] = fetch_candidates(*homes[at & kMask], tag_of(chain[at].word()));
     }
     if (step < size) {
+      // The keys themselves: what the hardware fetches ahead ends at the page.
+      if (step + kKeysAhead < size) __builtin_prefetch(&chain[step + kKeysAhead]);
       homes[step & kMask] = home(chain[step].word());
       __builtin_prefetch(homes[step & kMask]);
     }

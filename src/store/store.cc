@@ -60,6 +60,7 @@ class TieredStore final : public Store {
   }
   Task<Status> close() override { return close_store(state_); }
   StoreStats stats() const override { return collect_stats(*state_); }
+  void set_telemetry(bool on) override { state_->options.telemetry = on; }
   std::vector<Entry> list() const override { return list_blocks(*state_); }
 
  private:

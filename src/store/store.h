@@ -183,6 +183,8 @@ class Store {
   // safe.
   [[nodiscard]] virtual Task<Status> close() = 0;
   [[nodiscard]] virtual StoreStats stats() const = 0;
+  // Latency histograms on or off from now on (StoreOptions::telemetry is how it starts).
+  virtual void set_telemetry(bool on) = 0;
   // Every block, for export and listing; order unspecified.
   struct Entry {
     BlockId id;
