@@ -1,10 +1,12 @@
 #include "store/index.h"
 
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 #include "core/bytes.h"
@@ -17,6 +19,7 @@ constexpr std::size_t kHugePageBytes = 2 * kMiB;
 // Above this share of its places a shard grows by a quarter: 69 to 86 % full, 6.2 to 7.8 bytes a
 // block.
 constexpr double kFillMax = 0.86;
+constexpr std::size_t kTouchAheadMin = 64 * kMiB;  // of buckets: ten million blocks
 
 template <class T>
 T* make_chunk(std::size_t count) {
@@ -35,7 +38,7 @@ void Index::FreeChunk::operator()(void* chunk) const { std::free(chunk); }
 
 Index::Index() : shards_(std::size_t{1} << kShardBits) {
   for (Shard& shard : shards_) {
-    shard.buckets = std::make_unique<Bucket[]>(1);
+    shard.buckets = Buckets(new Bucket[1]);
     shard.bucket_count = 1;
   }
 }
@@ -68,7 +71,8 @@ Slot Index::insert(const BlockId& id) {
   Shard& shard = shards_[word >> (64 - kShardBits)];
   if (static_cast<double>(shard.used + 1) >
       kFillMax * static_cast<double>(kBucketSlots) * shard.bucket_count) {
-    resize(shard, std::max(shard.bucket_count + 1, shard.bucket_count / 4 * 5));
+    const auto bucket_count = std::max(shard.bucket_count + 1, shard.bucket_count / 4 * 5);
+    rebuild(shard, Buckets(new Bucket[bucket_count]), bucket_count);
   }
   place(shard, word, slot);
   ++shard.used;
@@ -113,15 +117,23 @@ void Index::reserve(std::uint64_t entry_count) {
   // Shards differ by chance: three deviations more keep nearly all of them from growing.
   const double places = (a_shard + 3 * std::sqrt(a_shard)) / kFillMax;
   const auto bucket_count = static_cast<std::uint32_t>(places / kBucketSlots) + 1;
+  if (bucket_count <= shards_.front().bucket_count || slab_ != nullptr) return;
+  const std::size_t total = shards_.size() * bucket_count;
+  slab_.reset(make_chunk<Bucket>(total));
+  std::uninitialized_default_construct_n(slab_.get(), total);
+  Bucket* next = slab_.get();
   for (Shard& shard : shards_) {
-    if (bucket_count > shard.bucket_count) resize(shard, bucket_count);
+    rebuild(shard, Buckets(next, FreeBuckets(true)), bucket_count);
+    next += bucket_count;
   }
+  while (entry_chunks_.size() << kChunkBits < entry_count) add_chunk();
+  if (total * sizeof(Bucket) >= kTouchAheadMin) touch_ahead(total * sizeof(Bucket));
 }
 
-void Index::resize(Shard& shard, std::uint32_t bucket_count) {
+void Index::rebuild(Shard& shard, Buckets buckets, std::uint32_t bucket_count) {
   Shard bigger;
   bigger.bucket_count = bucket_count;
-  bigger.buckets = std::make_unique<Bucket[]>(bigger.bucket_count);
+  bigger.buckets = std::move(buckets);
   bigger.used = shard.used;
   for (std::uint32_t at = 0; at < shard.bucket_count; ++at) {
     const Bucket& bucket = shard.buckets[at];
@@ -139,11 +151,28 @@ Slot Index::take_slot() {
     return slot;
   }
   if (slot_end_ == kNoSlot - 1) return kNoSlot;
-  if ((slot_end_ & kChunkMask) == 0) {
-    entry_chunks_.emplace_back(make_chunk<IndexEntry>(std::size_t{1} << kChunkBits));
-    parent_chunks_.emplace_back(make_chunk<Slot>(std::size_t{1} << kChunkBits));
-  }
+  if (slot_end_ >> kChunkBits == entry_chunks_.size()) add_chunk();
   return slot_end_++;
+}
+
+void Index::add_chunk() {
+  entry_chunks_.emplace_back(make_chunk<IndexEntry>(std::size_t{1} << kChunkBits));
+  parent_chunks_.emplace_back(make_chunk<Slot>(std::size_t{1} << kChunkBits));
+}
+
+void Index::touch_ahead(std::size_t slab_bytes) {
+  std::vector<iovec> parts{{slab_.get(), slab_bytes}};
+  for (std::size_t i = 0; i < entry_chunks_.size(); ++i) {
+    parts.push_back({entry_chunks_[i].get(), sizeof(IndexEntry) << kChunkBits});
+    parts.push_back({parent_chunks_[i].get(), sizeof(Slot) << kChunkBits});
+  }
+  toucher_ = std::jthread([parts](const std::stop_token& stop) {
+    for (const iovec& part : parts) {
+      if (stop.stop_requested()) return;
+      // Refused (an older kernel): whoever fills it waits for the page instead.
+      (void)::madvise(part.iov_base, part.iov_len, MADV_POPULATE_WRITE);
+    }
+  });
 }
 
 void Index::set_parent(Slot child, Slot parent) {

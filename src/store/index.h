@@ -21,6 +21,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -111,7 +112,8 @@ class Index {
   // Warms the caches for keys that will be asked for soon.
   void prefetch(const BlockId& id) const { __builtin_prefetch(home(id.word())); }
 
-  // Makes room for this many entries at once: no shard grows on the way there.
+  // Makes room for this many entries at once: no shard grows on the way there. Large room is
+  // touched by a thread of its own, ahead of who fills it: a kernel clears gigabytes for seconds.
   void reserve(std::uint64_t entry_count);
 
   [[nodiscard]] std::size_t entry_count() const { return entry_count_; }
@@ -136,8 +138,17 @@ class Index {
     std::array<Slot, kBucketSlots> slots{};
   };
   static_assert(sizeof(Bucket) == 64);
+  struct FreeBuckets {
+    FreeBuckets() : lent(false) {}
+    explicit FreeBuckets(bool from_slab) : lent(from_slab) {}
+    bool lent;  // by the slab of reserve()
+    void operator()(Bucket* buckets) const {
+      if (!lent) delete[] buckets;
+    }
+  };
+  using Buckets = std::unique_ptr<Bucket[], FreeBuckets>;
   struct Shard {
-    std::unique_ptr<Bucket[]> buckets;
+    Buckets buckets;
     std::uint32_t bucket_count = 0;
     std::uint32_t used = 0;
   };
@@ -178,20 +189,26 @@ class Index {
   [[nodiscard]] Slot find_word(std::uint64_t word, const ShortId& id) const;
   void place(Shard& shard, std::uint64_t word, Slot slot);
   void displace(Shard& shard, std::uint64_t word, Slot slot);
-  void resize(Shard& shard, std::uint32_t bucket_count);
+  // Moves the shard into `buckets`, all empty.
+  void rebuild(Shard& shard, Buckets buckets, std::uint32_t bucket_count);
   [[nodiscard]] Slot& parent_of(Slot slot) {
     return parent_chunks_[slot >> kChunkBits][slot & kChunkMask];
   }
   [[nodiscard]] Slot take_slot();
+  void add_chunk();
+  void touch_ahead(std::size_t slab_bytes);
   [[nodiscard]] bool may_close_circle(Slot child, Slot parent) const;
   void drop_child(Slot parent);
 
+  // The shards' buckets side by side in huge pages, as reserve() lays them out.
+  std::unique_ptr<Bucket[], FreeChunk> slab_;
   std::vector<Shard> shards_;
   std::vector<std::unique_ptr<IndexEntry[], FreeChunk>> entry_chunks_;
   std::vector<std::unique_ptr<Slot[], FreeChunk>> parent_chunks_;
   std::size_t entry_count_ = 0;
   Slot slot_end_ = 0;
   Slot free_head_ = kNoSlot;
+  std::jthread toucher_;  // last: ends before what it touches
 };
 
 inline Slot Index::fetch_candidates(const Bucket& bucket, std::uint8_t tag) const {

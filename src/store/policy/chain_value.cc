@@ -22,7 +22,7 @@ std::uint8_t density_of(const BlockFacts& facts) {
 }  // namespace
 
 ChainValue::ChainValue(const PolicyOptions& options)
-    : ghosts_(std::max<std::size_t>(kGhostsMin, options.capacity_blocks / 4)),
+    : ghosts_(std::max<std::size_t>(kGhostsMin, options.capacity_blocks / 8)),
       lists_(ReuseGroup::kCount) {}
 
 void ChainValue::begin_request(const RequestContext& context) {

@@ -25,7 +25,7 @@ class GhostTable {
   explicit GhostTable(std::size_t entries) : entries_(std::bit_ceil(std::max(entries, kPlaces))) {}
 
   [[nodiscard]] const Ghost* find(std::uint64_t key) const {
-    if (key == 0) return nullptr;
+    if (key == 0 || used_ == 0) return nullptr;  // empty: a store that fills has no misses here
     const std::size_t first = first_of(key);
     for (std::size_t i = first; i < first + kPlaces; ++i) {
       if (entries_[i].key == key) return &entries_[i];
@@ -45,11 +45,16 @@ class GhostTable {
       if (at->key != 0 && (other.key == 0 || other.request < at->request)) at = &other;
     }
     const Ghost before = *at;
+    used_ += (ghost.key != 0 ? 1 : 0);
+    used_ -= (before.key != 0 ? 1 : 0);
     *at = ghost;
     return before;
   }
   void forget(std::uint64_t key) {
-    if (const Ghost* at = find(key)) entries_[static_cast<std::size_t>(at - entries_.data())] = {};
+    const Ghost* at = find(key);
+    if (at == nullptr) return;
+    entries_[static_cast<std::size_t>(at - entries_.data())] = {};
+    --used_;
   }
   [[nodiscard]] const std::vector<Ghost>& entries() const { return entries_; }
   [[nodiscard]] std::size_t bytes_used() const { return entries_.size() * sizeof(Ghost); }
@@ -60,6 +65,7 @@ class GhostTable {
     return (key >> 20) & (entries_.size() - 1) & ~(kPlaces - 1);
   }
   std::vector<Ghost> entries_;
+  std::size_t used_ = 0;
 };
 
 }  // namespace forebay::store::policy
