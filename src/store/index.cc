@@ -38,7 +38,7 @@ void Index::FreeChunk::operator()(void* chunk) const { std::free(chunk); }
 
 Index::Index() : shards_(std::size_t{1} << kShardBits) {
   for (Shard& shard : shards_) {
-    shard.buckets = Buckets(new Bucket[1]);
+    shard.buckets = IndexBuckets(new Bucket[1]);
     shard.bucket_count = 1;
   }
 }
@@ -72,7 +72,7 @@ Slot Index::insert(const BlockId& id) {
   if (static_cast<double>(shard.used + 1) >
       kFillMax * static_cast<double>(kBucketSlots) * shard.bucket_count) {
     const auto bucket_count = std::max(shard.bucket_count + 1, shard.bucket_count / 4 * 5);
-    rebuild(shard, Buckets(new Bucket[bucket_count]), bucket_count);
+    rebuild(shard, IndexBuckets(new Bucket[bucket_count]), bucket_count);
   }
   place(shard, word, slot);
   ++shard.used;
@@ -123,14 +123,14 @@ void Index::reserve(std::uint64_t entry_count) {
   std::uninitialized_default_construct_n(slab_.get(), total);
   Bucket* next = slab_.get();
   for (Shard& shard : shards_) {
-    rebuild(shard, Buckets(next, FreeBuckets(true)), bucket_count);
+    rebuild(shard, IndexBuckets(next, FreeIndexBuckets{.lent = true}), bucket_count);
     next += bucket_count;
   }
   while (entry_chunks_.size() << kChunkBits < entry_count) add_chunk();
   if (total * sizeof(Bucket) >= kTouchAheadMin) touch_ahead(total * sizeof(Bucket));
 }
 
-void Index::rebuild(Shard& shard, Buckets buckets, std::uint32_t bucket_count) {
+void Index::rebuild(Shard& shard, IndexBuckets buckets, std::uint32_t bucket_count) {
   Shard bigger;
   bigger.bucket_count = bucket_count;
   bigger.buckets = std::move(buckets);
@@ -166,13 +166,7 @@ void Index::touch_ahead(std::size_t slab_bytes) {
     parts.push_back({entry_chunks_[i].get(), sizeof(IndexEntry) << kChunkBits});
     parts.push_back({parent_chunks_[i].get(), sizeof(Slot) << kChunkBits});
   }
-  toucher_ = std::jthread([parts](const std::stop_token& stop) {
-    for (const iovec& part : parts) {
-      if (stop.stop_requested()) return;
-      // Refused (an older kernel): whoever fills it waits for the page instead.
-      (void)::madvise(part.iov_base, part.iov_len, MADV_POPULATE_WRITE);
-    }
-  });
+  toucher_.start(std::move(parts));
 }
 
 void Index::set_parent(Slot child, Slot parent) {

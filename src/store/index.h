@@ -12,8 +12,6 @@
 // Threads: one core. Blocking: never. Errors: insert() answers kNoSlot when 2^32-2 are in use.
 #pragma once
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,17 +19,16 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "io/touch_ahead.h"
+#include "store/index_bucket.h"
 #include "store/key.h"
 #include "store/tier/flash.h"
 
 namespace forebay::store {
 
-using Slot = std::uint32_t;
-inline constexpr Slot kNoSlot = ~Slot{0};
 // A pair of key space and token count by number; kNoKind marks free entries.
 using Kind = std::uint16_t;
 inline constexpr Kind kNoKind = 0xffff;
@@ -123,32 +120,18 @@ class Index {
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
+  using Bucket = IndexBucket;
+  using Candidates = IndexBucket::Candidates;
   static constexpr unsigned kChunkBits = 16;  // 65,536 entries are one 2 MiB page
   static constexpr Slot kChunkMask = (Slot{1} << kChunkBits) - 1;
   static constexpr unsigned kShardBits = 10;
-  static constexpr std::size_t kBucketSlots = 12;
+  static constexpr std::size_t kBucketSlots = Bucket::kSlots;
   static constexpr std::size_t kWalkAhead = 16;  // a power of two
   static constexpr std::size_t kKeysAhead = 64;
   static constexpr unsigned kAncestorsMax = 1024;
 
-  struct alignas(64) Bucket {
-    std::array<std::uint8_t, kBucketSlots> tags{};  // 0: empty
-    std::uint8_t passed = 0;  // entries of earlier buckets that went on past; 255 sticks
-    std::array<std::uint8_t, 3> spare{};
-    std::array<Slot, kBucketSlots> slots{};
-  };
-  static_assert(sizeof(Bucket) == 64);
-  struct FreeBuckets {
-    FreeBuckets() : lent(false) {}
-    explicit FreeBuckets(bool from_slab) : lent(from_slab) {}
-    bool lent;  // by the slab of reserve()
-    void operator()(Bucket* buckets) const {
-      if (!lent) delete[] buckets;
-    }
-  };
-  using Buckets = std::unique_ptr<Bucket[], FreeBuckets>;
   struct Shard {
-    Buckets buckets;
+    IndexBuckets buckets;
     std::uint32_t bucket_count = 0;
     std::uint32_t used = 0;
   };
@@ -167,30 +150,13 @@ class Index {
     const Shard& shard = shards_[word >> (64 - kShardBits)];
     return &shard.buckets[bucket_of(word, shard.bucket_count)];
   }
-  // The places of a bucket whose tags equal `tag`, all twelve compared at once.
-  class Candidates {
-   public:
-    Candidates(const Bucket& bucket, std::uint8_t tag) {
-      const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(&bucket));
-      const __m128i same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
-      found_ = static_cast<unsigned>(_mm_movemask_epi8(same)) & ((1U << kBucketSlots) - 1);
-    }
-    [[nodiscard]] bool done() const { return found_ == 0; }
-    [[nodiscard]] std::size_t at() const {
-      return static_cast<std::size_t>(std::countr_zero(found_));
-    }
-    void next() { found_ &= found_ - 1; }
-
-   private:
-    unsigned found_;
-  };
   // Warms the entries of the home bucket whose tags fit and returns the first, or kNoSlot.
   [[nodiscard]] Slot fetch_candidates(const Bucket& bucket, std::uint8_t tag) const;
   [[nodiscard]] Slot find_word(std::uint64_t word, const ShortId& id) const;
   void place(Shard& shard, std::uint64_t word, Slot slot);
   void displace(Shard& shard, std::uint64_t word, Slot slot);
   // Moves the shard into `buckets`, all empty.
-  void rebuild(Shard& shard, Buckets buckets, std::uint32_t bucket_count);
+  void rebuild(Shard& shard, IndexBuckets buckets, std::uint32_t bucket_count);
   [[nodiscard]] Slot& parent_of(Slot slot) {
     return parent_chunks_[slot >> kChunkBits][slot & kChunkMask];
   }
@@ -208,7 +174,7 @@ class Index {
   std::size_t entry_count_ = 0;
   Slot slot_end_ = 0;
   Slot free_head_ = kNoSlot;
-  std::jthread toucher_;  // last: ends before what it touches
+  io::TouchAhead toucher_;  // last: ends before what it touches
 };
 
 inline Slot Index::fetch_candidates(const Bucket& bucket, std::uint8_t tag) const {
