@@ -13,10 +13,22 @@ namespace {
 
 // A new command is a file cmd_<name>.cc, a line in commands.h and a line here.
 constexpr std::array kCommands{
-    &kRunCommand,           &kReportShowCommand,   &kStorePutCommand,        &kStoreGetCommand,
-    &kStoreStatCommand,     &kStoreVerifyCommand,  &kBenchDiskCommand,       &kBenchStoreCommand,
-    &kTraceDescribeCommand, &kTraceConvertCommand, &kTraceSynthesiseCommand, &kSimCommand,
-    &kVersionCommand,       &kHelpCommand,
+    &kRunCommand,
+    &kReportShowCommand,
+    &kStorePutCommand,
+    &kStoreGetCommand,
+    &kStoreStatCommand,
+    &kStoreVerifyCommand,
+    &kStoreExportCommand,
+    &kStoreImportCommand,
+    &kBenchDiskCommand,
+    &kBenchStoreCommand,
+    &kTraceDescribeCommand,
+    &kTraceConvertCommand,
+    &kTraceSynthesiseCommand,
+    &kSimCommand,
+    &kVersionCommand,
+    &kHelpCommand,
 };
 
 int unknown_command(const std::string& word) {

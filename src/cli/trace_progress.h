@@ -8,7 +8,7 @@
 
 namespace forebay::cli {
 
-// `reader` itself with --quiet, with --json, or where standard error is no terminal.
+// Shows nothing with --quiet, with --json, or where standard error is no terminal.
 [[nodiscard]] std::unique_ptr<workload::TraceReader> with_progress(
     std::unique_ptr<workload::TraceReader> reader, const Invocation& call);
 

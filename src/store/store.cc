@@ -5,6 +5,7 @@
 
 #include "core/bytes.h"
 #include "core/log.h"
+#include "store/block_walk.h"
 #include "store/store_state.h"
 
 namespace forebay::store {
@@ -62,6 +63,9 @@ class TieredStore final : public Store {
   StoreStats stats() const override { return collect_stats(*state_); }
   void set_telemetry(bool on) override { state_->options.telemetry = on; }
   std::vector<Entry> list() const override { return list_blocks(*state_); }
+  std::unique_ptr<BlockWalk> walk(std::string tenant) override {
+    return walk_blocks(state_, std::move(tenant));
+  }
 
  private:
   SharedState state_;

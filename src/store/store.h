@@ -149,6 +149,8 @@ struct StoreStats {
   FlashStats flash;
 };
 
+class BlockWalk;
+
 class Store {
  public:
   [[nodiscard]] static Task<Result<std::unique_ptr<Store>>> open(io::Loop* loop,
@@ -185,13 +187,17 @@ class Store {
   [[nodiscard]] virtual StoreStats stats() const = 0;
   // Latency histograms on or off from now on (StoreOptions::telemetry is how it starts).
   virtual void set_telemetry(bool on) = 0;
-  // Every block, for export and listing; order unspecified.
+  // Every block, for listing, from memory; order unspecified. Of a block on flash alone the id's
+  // first 16 bytes, then zeroes: no more is kept in memory.
   struct Entry {
     BlockId id;
     Tier tier;
     std::uint32_t bytes;
   };
   [[nodiscard]] virtual std::vector<Entry> list() const = 0;
+  // Every block with all it was put with, parents first (store/block_walk.h); of `tenant` alone
+  // unless that is empty.
+  [[nodiscard]] virtual std::unique_ptr<BlockWalk> walk(std::string tenant) = 0;
 };
 
 }  // namespace forebay::store

@@ -122,6 +122,7 @@ void touch_chain(StoreState& state, std::span<const BlockId> chain, SpaceId spac
 [[nodiscard]] Task<Status> close_store(SharedState state);
 [[nodiscard]] StoreStats collect_stats(const StoreState& state);
 [[nodiscard]] std::vector<Store::Entry> list_blocks(const StoreState& state);
+[[nodiscard]] std::unique_ptr<BlockWalk> walk_blocks(SharedState state, std::string tenant);
 
 // Records of the wrong content or identity: out of the index, durably forgotten, counted, logged.
 void quarantine(StoreState& state, Slot slot, const BlockId& id);

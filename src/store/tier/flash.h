@@ -119,6 +119,7 @@ struct FlashStats {
   std::uint64_t live_bytes = 0;      // records not dropped, headers and padding included
   std::uint64_t segment_count = 0;
   std::uint64_t free_segment_count = 0;
+  std::uint64_t data_bytes_max = 0;  // the largest block that fits a segment
   std::uint64_t host_written_bytes = 0;    // asked for by append(): data only
   std::uint64_t device_written_bytes = 0;  // all that went to the device, summaries and moves too
   std::uint64_t moved_bytes = 0;
@@ -141,7 +142,13 @@ struct FlashFinding {
   std::string reason;
 };
 
+// Everything that append() was told, as the record's own header says it.
 struct RecordNames {
+  BlockId id;
+  BlockId parent;
+  std::uint32_t data_bytes = 0;
+  std::uint32_t token_count = 0;
+  std::uint32_t chain_depth = 0;
   std::string tenant;
   std::string layout_fingerprint;
   std::vector<std::byte> engine_key;
@@ -177,11 +184,10 @@ class FlashTier {
   };
   [[nodiscard]] virtual Task<Result<VerifyResult>> verify(std::size_t findings_max,
                                                           CancelSource* cancel) = 0;
-  // What the record's own header says, the engine key too. kCorrupt, kNotFound, the device's.
-  // kUnsupported: this tier keeps no headers.
-  [[nodiscard]] virtual Task<Result<RecordNames>> names_of(BlockId id, FlashPage page,
-                                                           FlashCall call) {
-    (void)id;
+  // What the record that begins at `page` says in its own header, the engine key and the whole id
+  // too, and whose it is the caller compares. kCorrupt, kNotFound, the device's. kUnsupported: this
+  // tier keeps no headers.
+  [[nodiscard]] virtual Task<Result<RecordNames>> names_of(FlashPage page, FlashCall call) {
     (void)page;
     (void)call;
     co_return fail(Errc::kUnsupported, "flash: names");

@@ -66,7 +66,7 @@ Task<Result<FlashTier::VerifyResult>> FlashLog::verify(std::size_t findings_max,
   co_return co_await scrubber.run(cancel);
 }
 
-Task<Result<RecordNames>> FlashLog::names_of(BlockId id, FlashPage page, FlashCall call) {
+Task<Result<RecordNames>> FlashLog::names_of(FlashPage page, FlashCall call) {
   const FlashLayout& layout = core_->layout();
   if (!layout.in_segments(page)) co_return fail(Errc::kNotFound, "flash: no such page");
   const std::uint32_t index = layout.segment_of(page);
@@ -81,10 +81,15 @@ Task<Result<RecordNames>> FlashLog::names_of(BlockId id, FlashPage page, FlashCa
   FOREBAY_CO_TRY(header, co_await read_range(core_.get(), layout.offset_of(page),
                                              core_->buffers.page(), options));
   const auto decoded = decode_record_header(header.bytes(), expected);
-  if (!decoded || decoded->facts.id != id) {
+  if (!decoded || decoded->place.kind != RecordKind::kBlock) {
     co_return fail(Errc::kCorrupt, "flash: the record's header does not prove itself");
   }
   RecordNames names;
+  names.id = decoded->facts.id;
+  names.parent = decoded->facts.parent;
+  names.data_bytes = decoded->facts.data_bytes;
+  names.token_count = decoded->facts.token_count;
+  names.chain_depth = decoded->facts.chain_depth;
   names.tenant = decoded->facts.tenant;
   names.layout_fingerprint = decoded->facts.layout_fingerprint;
   names.engine_key.assign(decoded->facts.engine_key.begin(), decoded->facts.engine_key.end());
@@ -119,6 +124,7 @@ FlashStats FlashLog::stats() const {
   stats.live_bytes = core_->segments.live_pages() * layout.page_bytes;
   stats.segment_count = layout.segment_count;
   stats.free_segment_count = core_->segments.free_count();
+  stats.data_bytes_max = layout.data_bytes_max();
   stats.host_written_bytes = counters.host_written_bytes;
   stats.device_written_bytes = counters.device_written_bytes;
   stats.moved_bytes = counters.moved_bytes;

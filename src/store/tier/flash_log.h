@@ -39,8 +39,7 @@ class FlashLog final : public FlashTier {
   [[nodiscard]] Task<Status> checkpoint(FlashCall call) override;
   [[nodiscard]] Task<Result<VerifyResult>> verify(std::size_t findings_max,
                                                   CancelSource* cancel) override;
-  [[nodiscard]] Task<Result<RecordNames>> names_of(BlockId id, FlashPage page,
-                                                   FlashCall call) override;
+  [[nodiscard]] Task<Result<RecordNames>> names_of(FlashPage page, FlashCall call) override;
   [[nodiscard]] Task<Status> close(FlashCall call) override;
   [[nodiscard]] FlashStats stats() const override;
 

@@ -225,13 +225,15 @@ TEST(FlashRead, NamesComeFromTheRecordsOwnHeader) {
   ASSERT_TRUE(rig.open());
   (void)rig.append(1, 1, 100);
   const FlashPage page = rig.owner->known[rig_id(1)].page;
-  const auto names = rig.loop->run(rig.tier->names_of(rig_id(1), page, {}));
+  const auto names = rig.loop->run(rig.tier->names_of(page, {}));
   ASSERT_TRUE(names);
+  EXPECT_EQ(names->id, rig_id(1));
+  EXPECT_EQ(names->data_bytes, 100U);
   EXPECT_EQ(names->tenant, "tenant");
   EXPECT_EQ(names->layout_fingerprint, "layout");
   EXPECT_EQ(names->engine_key.size(), 4U);
-  EXPECT_EQ(rig.loop->run(rig.tier->names_of(rig_id(2), page, {})).error().code, Errc::kCorrupt);
-  EXPECT_EQ(rig.loop->run(rig.tier->names_of(rig_id(1), 0, {})).error().code, Errc::kNotFound);
+  EXPECT_EQ(rig.loop->run(rig.tier->names_of(page + 1, {})).error().code, Errc::kCorrupt);
+  EXPECT_EQ(rig.loop->run(rig.tier->names_of(0, {})).error().code, Errc::kNotFound);
 }
 
 }  // namespace

@@ -1,0 +1,138 @@
+// `forebay store export`: a store's blocks into one file, parents first, each proven on its way.
+#include <fmt/core.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "cli/byte_file.h"
+#include "cli/commands.h"
+#include "cli/open_store.h"
+#include "cli/progress_line.h"
+#include "core/bytes.h"
+#include "store/export_stream.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr std::uint64_t kBatchBytes = 16 * kMiB;
+constexpr std::size_t kFindingsMax = 1000;
+
+// What an export comes to.
+class Exporter {
+ public:
+  Exporter(const Invocation& call, ByteSink& sink)
+      : call_(call),
+        writer_([&sink](std::span<const std::byte> bytes) { return sink.write(bytes); }) {}
+
+  // False after printing why the file could not be written.
+  [[nodiscard]] bool run(OpenStore& opened);
+  [[nodiscard]] nlohmann::ordered_json json() const;
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] bool whole() const { return writer_.skipped_blocks() == 0; }
+
+ private:
+  [[nodiscard]] Status add(const store::WalkedBlock& block);
+  void skip(const store::WalkedBlock& block, const Error& why);
+
+  const Invocation& call_;
+  store::ExportWriter writer_;
+  nlohmann::ordered_json skipped_ = nlohmann::ordered_json::array();
+};
+
+void Exporter::skip(const store::WalkedBlock& block, const Error& why) {
+  writer_.skip();
+  const std::string id = to_hex(block.id.digest);
+  fmt::print(stderr, "skipped block {}: {}\n", id, to_string(why));
+  if (skipped_.size() < kFindingsMax) {
+    skipped_.push_back({{"id", id}, {"reason", to_string(why)}});
+  }
+}
+
+Status Exporter::add(const store::WalkedBlock& block) {
+  Status status = block.status;
+  if (status) {
+    status = writer_.add(block);
+    if (status || status.error().code != Errc::kInvalid) return status;
+  }
+  skip(block, status.error());
+  return {};
+}
+
+bool Exporter::run(OpenStore& opened) {
+  const auto walk = opened.store->walk(call_.has("--tenant") ? call_.text("--tenant") : "");
+  const std::uint64_t all =
+      opened.store->stats().tiers[static_cast<std::size_t>(store::Tier::kFlash)].block_count;
+  ProgressLine line(call_);
+  Status status = writer_.begin();
+  while (status) {
+    const auto blocks = opened.loop->run(walk->next(kBatchBytes, {}));
+    if (blocks.empty()) break;
+    for (const store::WalkedBlock& block : blocks) {
+      if (status) status = add(block);
+    }
+    line.show([&] { return fmt::format("exported {} of {} blocks", writer_.block_count(), all); });
+  }
+  if (status) status = writer_.end();
+  line.wipe();
+  if (!status) fmt::print(stderr, "{}: {}\n", call_.arguments()[1], to_string(status.error()));
+  return status.has_value();
+}
+
+nlohmann::ordered_json Exporter::json() const {
+  return {{"blocks", writer_.block_count()},
+          {"bytes", writer_.data_bytes()},
+          {"skipped_blocks", writer_.skipped_blocks()},
+          {"skipped", skipped_}};
+}
+
+std::string Exporter::text() const {
+  return fmt::format("exported {} blocks, {}, skipped {}", writer_.block_count(),
+                     format_bytes(writer_.data_bytes()), writer_.skipped_blocks());
+}
+
+int run_export(const Invocation& call) {
+  auto opened = open_store(call.arguments()[0], {});
+  if (!opened) return kExitFailed;
+  const std::string& path = call.arguments()[1];
+  auto sink = ByteSink::open(path);
+  if (!sink) {
+    fmt::print(stderr, "{}: {}\n", path, to_string(sink.error()));
+    return kExitUsage;
+  }
+  Exporter exporter(call, *sink);
+  const bool written = exporter.run(*opened);
+  if (!close_store(*opened) || !written) return kExitFailed;
+  if (const Status kept = sink->commit(); !kept) {
+    fmt::print(stderr, "{}: {}\n", path, to_string(kept.error()));
+    return kExitFailed;
+  }
+  if (!exporter.whole()) {
+    fmt::print(stderr, "  hint: `forebay store verify {}` says where the damage is\n",
+               call.arguments()[0]);
+  }
+  // Standard output may be the export itself.
+  fmt::print(sink->is_standard_output() ? stderr : stdout, "{}\n",
+             call.json() ? exporter.json().dump() : exporter.text());
+  return exporter.whole() ? kExitOk : kExitFailed;
+}
+
+constexpr std::array<Flag, 1> kExportFlags{{
+    {"--tenant", "NAME", "", "only this tenant's blocks"},
+}};
+
+}  // namespace
+
+const Command kStoreExportCommand{
+    .name = "store export",
+    .arguments = "STORE FILE",
+    .summary = "copy a store's blocks into a file, to be imported elsewhere",
+    .details =
+        "FILE is - for standard output. A block that does not prove itself is named and left\n"
+        "out; the exit code is then 1. The file is independent of the store's size and\n"
+        "geometry (docs/formats/store-export.md).",
+    .flags = kExportFlags,
+    .arguments_min = 2,
+    .arguments_max = 2,
+    .run = run_export};
+
+}  // namespace forebay::cli

@@ -1,0 +1,246 @@
+// `forebay store import`: the blocks of an export file into a store of any size.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <nlohmann/json.hpp>
+
+#include "cli/byte_file.h"
+#include "cli/commands.h"
+#include "cli/import_room.h"
+#include "cli/open_store.h"
+#include "cli/progress_line.h"
+#include "core/bytes.h"
+#include "store/export_stream.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr std::uint64_t kBatchBytesMax = 8 * kMiB;
+// A batch is at most this part of the store, and one that evicts waits until it is on flash: what
+// is under way at once must be little beside what can be reclaimed meanwhile.
+constexpr std::uint64_t kBatchesInStore = 32;
+constexpr unsigned kTriesMax = 8;  // of a put that finds write-back full
+
+class Importer {
+ public:
+  Importer(const Invocation& call, OpenStore& opened, ByteSource& source)
+      : call_(call),
+        opened_(opened),
+        reader_([&source](std::span<std::byte> bytes) { return source.read(bytes); }),
+        room_(opened, call.has("--evict")),
+        batch_bytes_max_(std::min(kBatchBytesMax,
+                                  opened.store->stats().flash.capacity_bytes / kBatchesInStore)) {}
+
+  // False after printing what is wrong, with the remedy.
+  [[nodiscard]] bool run();
+  [[nodiscard]] nlohmann::ordered_json json(bool complete) const;
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Waiting {
+    store::ExportedBlock block;
+    BlockBuffer buffer;
+  };
+
+  [[nodiscard]] Status read_all();
+  [[nodiscard]] Status take(store::ExportedBlock block);
+  // The waiting blocks are a piece of one chain of one key space.
+  [[nodiscard]] bool continues(const store::ExportedBlock& block) const;
+  [[nodiscard]] Status put_waiting();
+  [[nodiscard]] Status put(std::span<store::PutItem> items, store::SpaceId space);
+  void explain(const Error& error) const;
+
+  const Invocation& call_;
+  OpenStore& opened_;
+  store::ExportReader reader_;
+  ImportRoom room_;
+  std::uint64_t batch_bytes_max_;
+  std::deque<Waiting> waiting_;
+  std::uint64_t waiting_bytes_ = 0;
+  std::uint64_t imported_blocks_ = 0;
+  std::uint64_t imported_bytes_ = 0;
+  std::uint64_t present_blocks_ = 0;
+  std::uint64_t other_blocks_ = 0;  // of other tenants than --tenant
+};
+
+bool Importer::continues(const store::ExportedBlock& block) const {
+  if (waiting_.empty()) return true;
+  const store::ExportedBlock& last = waiting_.back().block;
+  return block.record.parent == last.record.id &&
+         block.names.space.tenant == last.names.space.tenant &&
+         block.names.space.layout_fingerprint == last.names.space.layout_fingerprint &&
+         waiting_bytes_ + block.record.data_bytes <= batch_bytes_max_;
+}
+
+Status Importer::put(std::span<store::PutItem> items, store::SpaceId space) {
+  Status status;
+  for (unsigned tries = 0; tries < kTriesMax; ++tries) {
+    opened_.loop->run(opened_.store->put(items, {.space = space}));
+    const auto bad = std::ranges::find_if(items, [](const auto& item) { return !item.status; });
+    if (bad == items.end()) return {};
+    status = bad->status;
+    if (status.error().code != Errc::kBusy) return status;
+    FOREBAY_TRY_STATUS(opened_.loop->run(opened_.store->flush()));
+  }
+  return status;
+}
+
+Status Importer::put_waiting() {
+  if (waiting_.empty()) return {};
+  FOREBAY_TRY(space, opened_.store->register_space(waiting_.front().block.names.space));
+  std::vector<store::PutItem> items;
+  for (const Waiting& waiting : waiting_) {
+    const store::ExportRecord& record = waiting.block.record;
+    items.push_back({.id = record.id,
+                     .parent = record.parent,
+                     .engine_key = waiting.block.names.engine_key,
+                     .data = waiting.buffer.lend(),
+                     .token_count = record.token_count,
+                     .chain_depth = record.chain_depth,
+                     .status = {}});
+  }
+  FOREBAY_TRY_STATUS(put(items, space));
+  if (batch_bytes_max_ < kBatchBytesMax) {
+    FOREBAY_TRY_STATUS(opened_.loop->run(opened_.store->flush()));
+  }
+  imported_blocks_ += waiting_.size();
+  imported_bytes_ += waiting_bytes_;
+  waiting_.clear();
+  waiting_bytes_ = 0;
+  return {};
+}
+
+Status Importer::take(store::ExportedBlock block) {
+  BlockBuffer buffer(block.record.data_bytes);
+  FOREBAY_TRY_STATUS(reader_.read_data(block, buffer.bytes()));
+  if (call_.has("--tenant") && block.names.space.tenant != call_.text("--tenant")) {
+    ++other_blocks_;
+    return {};
+  }
+  if (opened_.store->block_bytes(block.record.id)) {
+    ++present_blocks_;
+    return {};
+  }
+  if (!continues(block) || room_.measures_next(block.record.data_bytes)) {
+    FOREBAY_TRY_STATUS(put_waiting());
+  }
+  FOREBAY_TRY_STATUS(room_.take(block.record.data_bytes));
+  waiting_bytes_ += block.record.data_bytes;
+  waiting_.push_back({std::move(block), std::move(buffer)});
+  return {};
+}
+
+Status Importer::read_all() {
+  ProgressLine line(call_);
+  FOREBAY_TRY_STATUS(reader_.begin());
+  while (true) {
+    FOREBAY_TRY(block, reader_.next());
+    if (!block) return {};
+    FOREBAY_TRY_STATUS(take(std::move(*block)));
+    line.show([this] {
+      return fmt::format("imported {} blocks, {}", imported_blocks_, format_bytes(imported_bytes_));
+    });
+  }
+}
+
+// The place in the file, or the store where that is the trouble; then the remedy.
+void Importer::explain(const Error& error) const {
+  const std::string& file = call_.arguments()[1];
+  const std::string& store = call_.arguments()[0];
+  if (error.code == Errc::kNoSpace) {
+    fmt::print(stderr,
+               "{}: {}\n  hint: import into a larger store (--size), only one tenant (--tenant), "
+               "or --evict to let older blocks go\n",
+               store, to_string(error));
+  } else if (error.code == Errc::kUnsupported) {
+    fmt::print(stderr,
+               "{}: {}\n  hint: segments grow with the store: make it with a larger --size\n",
+               store, to_string(error));
+  } else if (error.code == Errc::kVersion) {
+    fmt::print(stderr,
+               "{}:{}: {}\n  hint: export it again with this version, or import it with the one "
+               "that made it\n",
+               file, reader_.offset_bytes(), to_string(error));
+  } else if (error.code == Errc::kCorrupt) {
+    fmt::print(stderr, "{}:{}: {}\n  hint: {}\n", file, reader_.offset_bytes(), to_string(error),
+               reader_.offset_bytes() == 0
+                   ? "make one with `forebay store export`; nothing was imported"
+                   : "copy or export it again; the blocks before this place are imported");
+  } else {
+    fmt::print(stderr, "import {} into {}: {}\n", file, store, to_string(error));
+  }
+}
+
+bool Importer::run() {
+  const Status read = read_all();
+  // What came before the trouble is good.
+  const Status put = put_waiting();
+  const Status flushed = opened_.loop->run(opened_.store->flush());
+  for (const Status& status : {read, put, flushed}) {
+    if (status) continue;
+    explain(status.error());
+    return false;
+  }
+  return true;
+}
+
+nlohmann::ordered_json Importer::json(bool complete) const {
+  return {{"blocks", imported_blocks_},
+          {"bytes", imported_bytes_},
+          {"present_blocks", present_blocks_},
+          {"other_tenants_blocks", other_blocks_},
+          {"skipped_at_export_blocks", reader_.skipped_blocks()},
+          {"complete", complete}};
+}
+
+std::string Importer::text() const {
+  std::string text = fmt::format("imported {} blocks, {}; {} were there already", imported_blocks_,
+                                 format_bytes(imported_bytes_), present_blocks_);
+  if (other_blocks_ > 0) text += fmt::format("; {} of other tenants left out", other_blocks_);
+  if (reader_.skipped_blocks() > 0) {
+    text += fmt::format("; {} were damaged when the file was made", reader_.skipped_blocks());
+  }
+  return text;
+}
+
+int run_import(const Invocation& call) {
+  const std::uint64_t size_bytes = call.bytes("--size");
+  auto source = ByteSource::open(call.arguments()[1]);
+  if (!source) {
+    call.mistakes().add(call.arguments()[1], to_string(source.error()),
+                        "name a file that `forebay store export` made, or - for standard input");
+  }
+  if (const auto refused = call.refuse()) return *refused;
+  auto opened = open_store(call.arguments()[0], {.size_bytes = size_bytes});
+  if (!opened) return kExitFailed;
+  Importer importer(call, *opened, *source);
+  const bool complete = importer.run();
+  const bool closed = close_store(*opened);
+  fmt::print("{}\n", call.json() ? importer.json(complete && closed).dump() : importer.text());
+  return complete && closed ? kExitOk : kExitFailed;
+}
+
+constexpr std::array<Flag, 3> kImportFlags{{
+    {"--tenant", "NAME", "", "only this tenant's blocks"},
+    {"--size", "BYTES", "", "make the store at this size when there is none"},
+    {"--evict", "", "", "go on when the store is full: older blocks go"},
+}};
+
+}  // namespace
+
+const Command kStoreImportCommand{
+    .name = "store import",
+    .arguments = "STORE FILE",
+    .summary = "put the blocks of an export into a store; durable when it ends",
+    .details =
+        "FILE is - for standard input. Blocks that are there already are counted and left as\n"
+        "they are. A file that is damaged or ends early is refused at that place, a full\n"
+        "store ends the import: what came before is kept, and the exit code is 1.",
+    .flags = kImportFlags,
+    .arguments_min = 2,
+    .arguments_max = 2,
+    .run = run_import};
+
+}  // namespace forebay::cli
