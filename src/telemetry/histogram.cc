@@ -1,35 +1,14 @@
 #include "telemetry/histogram.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "core/check.h"
+#include "telemetry/histogram_cells.h"
 
 namespace forebay::telemetry {
-namespace {
-
-// Log-linear: values below 2048 have a cell each; above, every power of two is cut into 1024 cells,
-// so a cell is never wider than 1/1024 of its value (HdrHistogram's layout at 3 digits).
-constexpr unsigned kSubBucketBits = 11;
-constexpr std::uint64_t kSubBuckets = 1ULL << kSubBucketBits;
-constexpr std::uint64_t kHalf = kSubBuckets / 2;
-
-std::size_t index_of(std::uint64_t value) {
-  if (value < kSubBuckets) return value;
-  const unsigned shift = static_cast<unsigned>(std::bit_width(value)) - kSubBucketBits;
-  return shift * kHalf + (value >> shift);
-}
-
-std::uint64_t lowest_of(std::size_t index) {
-  if (index < kSubBuckets) return index;
-  const std::size_t shift = index / kHalf - 1;
-  return (index - shift * kHalf) << shift;
-}
-
-std::uint64_t highest_of(std::size_t index) { return lowest_of(index + 1) - 1; }
-
-}  // namespace
+using cells::highest_of;
+using cells::index_of;
 
 void Histogram::record(std::uint64_t value, std::uint64_t count) {
   if (count == 0) return;

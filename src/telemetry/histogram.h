@@ -31,8 +31,11 @@ class Histogram {
   // quantile(), or nothing below the sample floor of that fraction (floor_of).
   [[nodiscard]] std::optional<std::uint64_t> honest_quantile(double fraction) const;
 
-  // HdrHistogram V2 compressed log encoding (base64 of zlib), which hdr-histogram-js decodes.
+  // HdrHistogram's V2 compressed encoding as its logs hold it (base64 of zlib; histogram_v2.h):
+  // counts are exact, values above 2^63 - 1 become that.
   [[nodiscard]] std::string encode_v2() const;
+  // The cells of the text: min and max are the ends of their cells, the mean is that of the cells'
+  // middles. kCorrupt, kVersion (V0, V1), kUnsupported (not 3 digits from 1 on).
   [[nodiscard]] static Result<Histogram> decode_v2(const std::string& text);
 
  private:
