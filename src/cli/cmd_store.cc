@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/open_store.h"
 #include "core/bytes.h"
+#include "store/store_metrics.h"
 
 namespace forebay::cli {
 namespace {
@@ -132,6 +133,13 @@ int run_stat(const Invocation& call) {
   auto opened = open_store(call.arguments()[0], {});
   if (!opened) return kExitFailed;
   const store::StoreStats stats = opened->store->stats();
+  if (call.has("--metrics")) {
+    telemetry::MetricsPage page;
+    store::add_metrics(stats, page);
+    if (!close_store(*opened)) return kExitFailed;
+    fmt::print("{}", page.text());
+    return kExitOk;
+  }
   const auto& flash = stats.tiers[static_cast<std::size_t>(store::Tier::kFlash)];
   nlohmann::ordered_json json{{"device", opened->device->describe()},
                               {"mode", to_string(stats.flash.mode)},
@@ -203,7 +211,10 @@ constexpr std::array<Flag, 3> kGetFlags{{
     kLayoutFlag,
     {"--output", "FILE", "-", "where the bytes go; - is standard output"},
 }};
-constexpr std::array<Flag, 1> kStatFlags{{{"--blocks", "", "", "list every block (with --json)"}}};
+constexpr std::array<Flag, 2> kStatFlags{{
+    {"--blocks", "", "", "list every block (with --json)"},
+    {"--metrics", "", "", "print all figures as Prometheus reads them"},
+}};
 
 }  // namespace
 

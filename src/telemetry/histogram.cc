@@ -49,6 +49,13 @@ std::uint64_t Histogram::quantile(double fraction) const {
   return max_;
 }
 
+std::uint64_t Histogram::count_up_to(std::uint64_t value) const {
+  const std::size_t end = std::min(index_of(value) + 1, counts_.size());
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < end; ++i) seen += counts_[i];
+  return seen;
+}
+
 std::optional<std::uint64_t> Histogram::honest_quantile(double fraction) const {
   if (count_ < floor_of(fraction)) return std::nullopt;
   return quantile(fraction);

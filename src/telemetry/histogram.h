@@ -28,6 +28,8 @@ class Histogram {
   // The smallest recorded value (to 3 digits) that at least `fraction` of all values do not exceed;
   // fraction in [0, 1]. 0 when empty.
   [[nodiscard]] std::uint64_t quantile(double fraction) const;
+  // How many values do not exceed `value`, to 3 digits: those of its own cell count as well.
+  [[nodiscard]] std::uint64_t count_up_to(std::uint64_t value) const;
   // quantile(), or nothing below the sample floor of that fraction (floor_of).
   [[nodiscard]] std::optional<std::uint64_t> honest_quantile(double fraction) const;
 
