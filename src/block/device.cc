@@ -24,6 +24,20 @@ Request make_transfer(RequestKind kind, std::uint64_t offset_bytes, std::span<co
 
 }  // namespace
 
+io::OpKind op_kind(RequestKind kind) {
+  switch (kind) {
+    case RequestKind::kRead:
+      return io::OpKind::kRead;
+    case RequestKind::kWrite:
+      return io::OpKind::kWrite;
+    case RequestKind::kFlush:
+      return io::OpKind::kFlush;
+    case RequestKind::kDiscard:
+      return io::OpKind::kDiscard;
+  }
+  return io::OpKind::kNop;
+}
+
 std::uint64_t total_bytes(std::span<const iovec> buffers) {
   std::uint64_t total = 0;
   for (const iovec& piece : buffers) total += piece.iov_len;

@@ -112,6 +112,8 @@ class Await {
                             IoOptions options = {});
 
 [[nodiscard]] std::uint64_t total_bytes(std::span<const iovec> buffers);
+// The io operation that a request of this kind becomes.
+[[nodiscard]] io::OpKind op_kind(RequestKind kind);
 
 // What every device refuses alike: misalignment, a range beyond the end, an empty or oversized
 // transfer, a length that is not the sum of its pieces.

@@ -18,20 +18,6 @@ namespace {
 using io::FaultKind;
 using io::FaultRule;
 
-io::OpKind op_kind(RequestKind kind) {
-  switch (kind) {
-    case RequestKind::kRead:
-      return io::OpKind::kRead;
-    case RequestKind::kWrite:
-      return io::OpKind::kWrite;
-    case RequestKind::kFlush:
-      return io::OpKind::kFlush;
-    case RequestKind::kDiscard:
-      return io::OpKind::kDiscard;
-  }
-  return io::OpKind::kNop;
-}
-
 class Faulty final : public FaultyDevice {
  public:
   Faulty(std::unique_ptr<Device> below, std::uint64_t seed)

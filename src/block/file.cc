@@ -16,20 +16,6 @@ namespace {
 // A buffered file still gets page-aligned requests, so that a store looks the same on both.
 constexpr std::uint32_t kAlignBytesMin = 4096;
 
-io::OpKind op_kind(RequestKind kind) {
-  switch (kind) {
-    case RequestKind::kRead:
-      return io::OpKind::kRead;
-    case RequestKind::kWrite:
-      return io::OpKind::kWrite;
-    case RequestKind::kFlush:
-      return io::OpKind::kFlush;
-    case RequestKind::kDiscard:
-      return io::OpKind::kDiscard;
-  }
-  return io::OpKind::kNop;
-}
-
 class FileDevice final : public Device {
  public:
   FileDevice(io::Loop& loop, io::FileId file, std::string path, bool writable)

@@ -3,11 +3,9 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <new>
 #include <utility>
 
-#include "core/bytes.h"
+#include "core/aligned_memory.h"
 
 namespace forebay::cli {
 namespace {
@@ -109,12 +107,8 @@ std::optional<store::BlockId> parse_block_id(const std::string& hex) {
 }
 
 BlockBuffer::BlockBuffer(std::size_t size_bytes) {
-  constexpr std::size_t kPageBytes = 4096;
-  auto* raw = static_cast<std::byte*>(
-      std::aligned_alloc(kPageBytes, round_up(std::max<std::size_t>(size_bytes, 1), kPageBytes)));
-  if (raw == nullptr) throw std::bad_alloc();
-  memory_ = std::shared_ptr<std::byte>(raw, [](std::byte* p) { std::free(p); });
-  piece_ = {raw, size_bytes};
+  memory_ = allocate_aligned(size_bytes);
+  piece_ = {memory_.get(), size_bytes};
 }
 
 }  // namespace forebay::cli

@@ -13,8 +13,8 @@
 #include "engine/backend_store.h"
 #include "engine/content.h"
 #include "engine/fake_backend.h"
-#include "engine/huge_memory.h"
 #include "engine/prompt_blocks.h"
+#include "io/huge_memory.h"
 
 namespace forebay::engine {
 namespace {
@@ -58,7 +58,7 @@ struct Rig {
   Folder folder;
   FilesOptions files{
       .directory = (folder.path() / "blocks").string(), .read_threads = 2, .write_threads = 2};
-  HugeMemory memory = *HugeMemory::map(64 * round_up(kBlockBytes, 4096));
+  io::HugeMemory memory = *io::HugeMemory::map(64 * round_up(kBlockBytes, 4096));
   std::unique_ptr<block::Device> device;
   std::unique_ptr<KvBackend> backend;
 

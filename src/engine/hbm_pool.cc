@@ -19,12 +19,12 @@ Result<std::shared_ptr<HbmPool>> HbmPool::make(std::uint64_t pool_bytes,
   const std::uint64_t block_count = pool_bytes / stride_bytes;
   if (block_count == 0) return fail(Errc::kInvalid, "HBM for at least one KV block");
   if (block_count >= kNoSlot) return fail(Errc::kInvalid, "number of KV blocks in HBM");
-  FOREBAY_TRY(memory, HugeMemory::map(block_count * stride_bytes));
+  FOREBAY_TRY(memory, io::HugeMemory::map(block_count * stride_bytes));
   return std::shared_ptr<HbmPool>(
       new HbmPool(std::move(memory), block_bytes, stride_bytes, block_count));
 }
 
-HbmPool::HbmPool(HugeMemory memory, std::uint64_t block_bytes, std::uint64_t stride_bytes,
+HbmPool::HbmPool(io::HugeMemory memory, std::uint64_t block_bytes, std::uint64_t stride_bytes,
                  std::size_t block_count)
     : memory_(std::move(memory)),
       block_bytes_(block_bytes),

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "engine/huge_memory.h"
+#include "io/huge_memory.h"
 
 namespace forebay::engine {
 
@@ -81,14 +81,14 @@ class HbmPool : public std::enable_shared_from_this<HbmPool> {
     Slot previous = kNoSlot;  // in the list of cached leaves, by last use
     Slot next = kNoSlot;
   };
-  HbmPool(HugeMemory memory, std::uint64_t block_bytes, std::uint64_t stride_bytes,
+  HbmPool(io::HugeMemory memory, std::uint64_t block_bytes, std::uint64_t stride_bytes,
           std::size_t block_count);
   void become_cached(Slot slot);
   void list_insert(Slot slot, Slot before);
   void list_remove(Slot slot);
   void evict(Slot slot);
 
-  HugeMemory memory_;
+  io::HugeMemory memory_;
   std::uint64_t block_bytes_;
   std::uint64_t stride_bytes_;
   std::vector<State> slots_;

@@ -1,4 +1,4 @@
-#include "engine/huge_memory.h"
+#include "io/huge_memory.h"
 
 #include <sys/mman.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/bytes.h"
 
-namespace forebay::engine {
+namespace forebay::io {
 namespace {
 
 constexpr std::size_t kHugePageBytes = 2 * kMiB;
@@ -18,8 +18,8 @@ std::byte* map_anonymous(std::size_t bytes, int extra_flags) {
 }
 
 // Transparent huge pages need an aligned range: map more, give back both ends.
-std::byte* map_aligned(std::size_t bytes) {
-  std::byte* raw = map_anonymous(bytes + kHugePageBytes, MAP_NORESERVE);
+std::byte* map_aligned(std::size_t bytes, int extra_flags) {
+  std::byte* raw = map_anonymous(bytes + kHugePageBytes, extra_flags);
   if (raw == nullptr) return nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(raw);
   const std::size_t before = round_up(address, kHugePageBytes) - address;
@@ -46,17 +46,25 @@ Result<HugeMemory> HugeMemory::map(std::size_t bytes) {
     // MAP_NORESERVE, which maps more than there is and lets MAP_POPULATE fail in silence.
     at = map_anonymous(rounded, MAP_HUGETLB | MAP_POPULATE);
     if (at == nullptr) {
-      at = map_aligned(rounded);
+      at = map_aligned(rounded, MAP_NORESERVE);
       if (at != nullptr && !populate(at, rounded)) {
         const int os_code = errno;
         ::munmap(at, rounded);
-        return fail(Errc::kNoSpace, "fill the emulated HBM with pages", os_code);
+        return fail(Errc::kNoSpace, "fill memory with pages", os_code);
       }
     }
   } else {
     at = map_anonymous(rounded, MAP_NORESERVE);
   }
-  if (at == nullptr) return fail(Errc::kNoSpace, "map the emulated HBM", errno);
+  if (at == nullptr) return fail(Errc::kNoSpace, "map memory", errno);
+  return HugeMemory({at, rounded});
+}
+
+Result<HugeMemory> HugeMemory::map_on_demand(std::size_t bytes) {
+  if (bytes == 0) return HugeMemory();
+  const std::size_t rounded = round_up(bytes, 4 * kKiB);
+  std::byte* at = map_aligned(rounded, 0);
+  if (at == nullptr) return fail(Errc::kNoSpace, "map memory", errno);
   return HugeMemory({at, rounded});
 }
 
@@ -64,4 +72,4 @@ HugeMemory::~HugeMemory() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
-}  // namespace forebay::engine
+}  // namespace forebay::io

@@ -1,8 +1,7 @@
-// Anonymous memory in huge pages where the host has them: the emulated HBM.
+// Anonymous memory in huge pages where the host has them: the DRAM tier, the emulated HBM.
 //
-// Page size decides what direct I/O costs (a 2 MiB page is pinned once, 4 KiB pages 512 times), so
-// reserved huge pages are tried first, then transparent ones, then whatever there is. The memory is
-// there before map() returns, zeroed. Threads: any; one owner. Errors: kNoSpace.
+// Page size decides what direct I/O costs (a 2 MiB page is pinned once, 4 KiB pages 512 times).
+// Zeroed. Threads: any; one owner. Errors: kNoSpace.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +10,17 @@
 
 #include "core/error.h"
 
-namespace forebay::engine {
+namespace forebay::io {
 
 class HugeMemory {
  public:
   HugeMemory() = default;
+  // All of it is there before this returns: reserved huge pages are tried first, then transparent
+  // ones, then whatever there is.
   [[nodiscard]] static Result<HugeMemory> map(std::size_t bytes);
+  // Pages come as they are touched, transparent huge ones where the kernel has them; rounded up to
+  // 4 KiB. Counts against what the kernel promises at once, so an absurd size is refused here.
+  [[nodiscard]] static Result<HugeMemory> map_on_demand(std::size_t bytes);
   HugeMemory(HugeMemory&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   HugeMemory& operator=(HugeMemory&& other) noexcept {
     std::swap(bytes_, other.bytes_);
@@ -31,4 +35,4 @@ class HugeMemory {
   std::span<std::byte> bytes_;
 };
 
-}  // namespace forebay::engine
+}  // namespace forebay::io

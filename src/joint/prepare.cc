@@ -6,8 +6,8 @@
 
 #include "core/bytes.h"
 #include "engine/content.h"
-#include "engine/huge_memory.h"
 #include "engine/prompt_blocks.h"
+#include "io/huge_memory.h"
 
 namespace forebay::joint {
 namespace {
@@ -24,7 +24,7 @@ Task<Prepared> prepare_store(std::span<const workload::Request> requests,
   const std::uint64_t block_bytes = options->kv_bytes_per_token * options->block_tokens;
   const std::uint64_t stride = round_up(block_bytes, kPageBytes);
   const std::size_t chunk_blocks = std::max<std::uint64_t>(1, kChunkBytes / stride);
-  auto memory = engine::HugeMemory::map(chunk_blocks * stride);
+  auto memory = io::HugeMemory::map(chunk_blocks * stride);
   if (!memory) {
     prepared.status = std::unexpected(memory.error());
     co_return prepared;

@@ -1,9 +1,8 @@
 #include "store/block_walk.h"
 
-#include <cstdlib>
 #include <memory>
-#include <new>
 
+#include "core/aligned_memory.h"
 #include "core/bytes.h"
 #include "store/store_state.h"
 #include "store/walk_order.h"
@@ -11,21 +10,14 @@
 namespace forebay::store {
 namespace {
 
-constexpr std::size_t kAlignBytes = 4096;
 // A block that reclaim moved while it was read is read again at its new place this often.
 constexpr unsigned kTriesMax = 3;
 
 // Where a batch's bytes go. A device that was given up on may hold it on.
 struct BatchMemory {
-  explicit BatchMemory(std::size_t size)
-      : size_bytes(size), memory(static_cast<std::byte*>(std::aligned_alloc(kAlignBytes, size))) {
-    if (memory == nullptr) throw std::bad_alloc();
-  }
-  ~BatchMemory() { std::free(memory); }
-  BatchMemory(const BatchMemory&) = delete;
-  BatchMemory& operator=(const BatchMemory&) = delete;
+  explicit BatchMemory(std::size_t size) : size_bytes(size), memory(allocate_aligned(size)) {}
   std::size_t size_bytes;
-  std::byte* memory;
+  AlignedMemory memory;
   std::vector<iovec> pieces;
 };
 
@@ -49,7 +41,7 @@ class StoreWalk final : public BlockWalk {
   Task<Status> load_from_flash(std::size_t at, FlashPage page, FlashCall call);
   Status copy_from_dram(std::size_t at, const IndexEntry& entry);
   [[nodiscard]] std::span<std::byte> memory_of(std::size_t at) const {
-    return {memory_->memory + places_[at].offset_bytes, blocks_[at].data_bytes};
+    return {memory_->memory.get() + places_[at].offset_bytes, blocks_[at].data_bytes};
   }
 
   SharedState state_;
@@ -76,7 +68,7 @@ void StoreWalk::pick(std::uint64_t bytes_max) {
     const Index& index = state_->index();
     if (!index.in_use(slot) || !index.entry(slot).present() || !wanted(index.entry(slot))) continue;
     const IndexEntry& entry = index.entry(slot);
-    const std::uint64_t size = round_up(entry.data_bytes, kAlignBytes);
+    const std::uint64_t size = round_up(entry.data_bytes, kIoAlignBytes);
     if (!blocks_.empty() && bytes + size > bytes_max) {
       ahead_ = slot;
       return;
@@ -93,7 +85,7 @@ void StoreWalk::pick(std::uint64_t bytes_max) {
 
 void StoreWalk::lay_memory() {
   const std::uint64_t bytes =
-      places_.back().offset_bytes + round_up(blocks_.back().data_bytes, kAlignBytes);
+      places_.back().offset_bytes + round_up(blocks_.back().data_bytes, kIoAlignBytes);
   if (memory_ == nullptr || memory_.use_count() > 1 || memory_->size_bytes < bytes) {
     memory_ = std::make_shared<BatchMemory>(bytes);
   }

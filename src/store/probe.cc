@@ -1,8 +1,8 @@
 // A tier that is not worth loading from, or that vanished, is read from a little now and then, off
 // the demand path: otherwise nothing could ever show that it recovered.
-#include <cstdlib>
 #include <vector>
 
+#include "core/aligned_memory.h"
 #include "core/bytes.h"
 #include "store/store_state.h"
 
@@ -12,15 +12,10 @@ namespace {
 constexpr std::size_t kProbeBlocksMax = 8;
 constexpr std::uint64_t kProbeBytesMax = 2ULL << 20;
 constexpr Nanos kProbeDeadline = std::chrono::seconds(1);
-constexpr std::size_t kAlignBytes = 4096;
-
-struct FreeMemory {
-  void operator()(std::byte* memory) const { std::free(memory); }
-};
 
 // Where a probe's bytes go; nobody looks at them, the tier proves them.
 struct ProbeBuffer {
-  std::unique_ptr<std::byte, FreeMemory> memory;
+  AlignedMemory memory;
   std::vector<iovec> pieces;
 };
 
@@ -67,15 +62,14 @@ void probe_flash(StoreState& state, std::span<const BlockId> chain) {
   if (reads.empty()) return;
   auto buffer = std::make_shared<ProbeBuffer>();
   std::uint64_t size = 0;
-  for (const FlashRead& read : reads) size += round_up(read.data_bytes, kAlignBytes);
-  buffer->memory.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignBytes, size)));
-  if (buffer->memory == nullptr) return;
+  for (const FlashRead& read : reads) size += round_up(read.data_bytes, kIoAlignBytes);
+  buffer->memory = allocate_aligned(size);
   buffer->pieces.reserve(reads.size());
   std::byte* at = buffer->memory.get();
   for (FlashRead& read : reads) {
     buffer->pieces.push_back({at, read.data_bytes});
     read.data = {.pieces = std::span(&buffer->pieces.back(), 1), .owner = buffer};
-    at += round_up(read.data_bytes, kAlignBytes);
+    at += round_up(read.data_bytes, kIoAlignBytes);
   }
   state.loop->spawn(run_probe(state.shared_from_this(), std::move(reads)));
 }

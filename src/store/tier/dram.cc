@@ -1,8 +1,5 @@
 #include "store/tier/dram.h"
 
-#include <sys/mman.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "core/bytes.h"
@@ -11,41 +8,22 @@
 namespace forebay::store {
 namespace {
 
-constexpr std::size_t kHugePageBytes = 2 * kMiB;
 constexpr std::uint64_t kPagesMax = 0xfffffffe;
-
-// Aligned to a huge page, so that the kernel can back all of it with them.
-std::byte* map_arena(std::size_t bytes) {
-  const std::size_t mapped = bytes + kHugePageBytes;
-  void* memory =
-      ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  const auto at = reinterpret_cast<std::uintptr_t>(memory);
-  const std::uintptr_t start = round_up(at, kHugePageBytes);
-  if (start > at) ::munmap(memory, start - at);
-  auto* arena = static_cast<std::byte*>(memory) + (start - at);
-  const std::size_t tail = at + mapped - (start + bytes);
-  if (tail > 0) ::munmap(arena + bytes, tail);
-  ::madvise(arena, bytes, MADV_HUGEPAGE);
-  return arena;
-}
 
 }  // namespace
 
 Result<std::unique_ptr<DramTier>> DramTier::make(std::uint64_t capacity_bytes) {
   const std::uint64_t bytes = round_down(capacity_bytes, kPageBytes);
   if (bytes == 0 || bytes / kPageBytes > kPagesMax) return fail(Errc::kInvalid, "DRAM tier size");
-  std::byte* arena = map_arena(bytes);
-  if (arena == nullptr) return fail(Errc::kNoSpace, "map the DRAM tier", errno);
-  return std::unique_ptr<DramTier>(new DramTier(arena, bytes));
+  FOREBAY_TRY(arena, io::HugeMemory::map_on_demand(bytes));
+  return std::unique_ptr<DramTier>(new DramTier(std::move(arena)));
 }
 
-DramTier::DramTier(std::byte* arena, std::size_t arena_bytes)
-    : arena_(arena),
-      arena_bytes_(arena_bytes),
-      extents_(static_cast<std::uint32_t>(arena_bytes / kPageBytes)) {}
+DramTier::DramTier(io::HugeMemory arena)
+    : arena_(std::move(arena)),
+      extents_(static_cast<std::uint32_t>(arena_.bytes().size() / kPageBytes)) {}
 
-DramTier::~DramTier() { ::munmap(arena_, arena_bytes_); }
+DramTier::~DramTier() = default;
 
 std::uint64_t DramTier::footprint_bytes(std::uint32_t data_bytes) {
   return round_up(data_bytes, kPageBytes);
@@ -83,7 +61,7 @@ void DramTier::free(DramBlock block) {
 }
 
 std::span<std::byte> DramTier::bytes(DramBlock block) const {
-  return {arena_ + std::size_t{extents_.first_page(block)} * kPageBytes,
+  return {arena_.bytes().data() + std::size_t{extents_.first_page(block)} * kPageBytes,
           headers_[block].data_bytes};
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/huge_memory.h"
 #include "store/index.h"
 #include "store/key.h"
 #include "store/tier/extents.h"
@@ -90,16 +91,15 @@ class DramTier {
   [[nodiscard]] std::uint64_t block_count() const { return block_count_; }
   // Block numbers ever used are below this.
   [[nodiscard]] DramBlock block_end() const { return static_cast<DramBlock>(headers_.size()); }
-  [[nodiscard]] iovec arena() const { return {arena_, arena_bytes_}; }
+  [[nodiscard]] iovec arena() const { return {arena_.bytes().data(), arena_.bytes().size()}; }
   // Headers and extents, beside the arena.
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
-  DramTier(std::byte* arena, std::size_t arena_bytes);
+  explicit DramTier(io::HugeMemory arena);
   void free(DramBlock block);
 
-  std::byte* arena_;
-  std::size_t arena_bytes_;
+  io::HugeMemory arena_;
   ExtentAllocator extents_;
   std::vector<DramHeader> headers_;
   std::uint64_t block_count_ = 0;

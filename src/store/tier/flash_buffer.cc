@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 
+#include "core/aligned_memory.h"
 #include "core/bytes.h"
 #include "core/check.h"
 
@@ -15,11 +15,9 @@ constexpr std::size_t kSlabBytesMin = 64 * kKiB;
 constexpr std::size_t kSlabBytes = 2 * kMiB;
 constexpr std::size_t kFreeChunksMax = 64;
 
-std::byte* allocate_aligned(std::size_t bytes) {
-  const std::size_t align = bytes >= kSlabBytes ? kSlabBytes : std::size_t{64} * kKiB;
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(align, round_up(bytes, align)));
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+// Of what may become huge pages, aligned to them.
+std::byte* allocate(std::size_t bytes) {
+  return allocate_aligned(bytes, bytes >= kSlabBytes ? kSlabBytes : kSlabBytesMin).release();
 }
 
 }  // namespace
@@ -44,8 +42,8 @@ IoBuffer BufferPool::take(std::size_t bytes) {
     free_pages_.pop_back();
     return {this, {page, page_bytes_}};
   }
-  if (bytes > chunk_bytes_) return {this, {allocate_aligned(bytes), bytes}};
-  if (free_chunks_.empty()) free_chunks_.push_back(allocate_aligned(chunk_bytes_));
+  if (bytes > chunk_bytes_) return {this, {allocate(bytes), bytes}};
+  if (free_chunks_.empty()) free_chunks_.push_back(allocate(chunk_bytes_));
   std::byte* chunk = free_chunks_.back();
   free_chunks_.pop_back();
   return {this, {chunk, bytes}};
@@ -53,7 +51,7 @@ IoBuffer BufferPool::take(std::size_t bytes) {
 
 void BufferPool::grow_pages() {
   slab_bytes_ = std::clamp(slab_bytes_ * 2, std::max(kSlabBytesMin, page_bytes_ * 4), kSlabBytes);
-  std::byte* slab = allocate_aligned(slab_bytes_);
+  std::byte* slab = allocate(slab_bytes_);
   slabs_.push_back(slab);
   const std::size_t count = slab_bytes_ / page_bytes_;
   page_count_ += count;

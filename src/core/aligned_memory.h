@@ -1,0 +1,33 @@
+// Memory aligned for direct I/O, owned by a unique_ptr.
+//
+// Threads: any. Errors: std::bad_alloc.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "core/bytes.h"
+
+namespace forebay {
+
+// What every device and file system here takes.
+inline constexpr std::size_t kIoAlignBytes = 4096;
+
+struct FreeMemory {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+using AlignedMemory = std::unique_ptr<std::byte, FreeMemory>;
+
+// At least `bytes` and one unit of `align_bytes` (a power of two); not zeroed.
+[[nodiscard]] inline AlignedMemory allocate_aligned(std::size_t bytes,
+                                                    std::size_t align_bytes = kIoAlignBytes) {
+  const std::size_t rounded = round_up(std::max<std::size_t>(bytes, 1), align_bytes);
+  AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(align_bytes, rounded)));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace forebay
