@@ -57,6 +57,7 @@ std::optional<std::int64_t> parse_value(std::string_view text,
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || at != end || text.empty()) return std::nullopt;
+  if (value > kValueMax || value < -kValueMax) return std::nullopt;
   return value;
 }
 

@@ -20,6 +20,8 @@
 namespace forebay::report {
 
 inline constexpr std::size_t kRowsMax = std::size_t{1} << 25;
+// No log holds more (nine years in nanoseconds, 256 PiB); differences of two are numbers, too.
+inline constexpr std::int64_t kValueMax = std::int64_t{1} << 58;
 
 // How a column's integers are written: as digits, or as one of a list of words.
 enum class Words : std::uint8_t { kNumber, kArm, kRequestState, kCellState, kTier, kDirection };

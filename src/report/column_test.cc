@@ -70,7 +70,7 @@ TEST(Column, ALineThatAKillToreIsPassedOver) {
 
 RC_GTEST_PROP(Column, RequestsSurviveTheWayThroughText, ()) {
   const auto values = *rc::gen::container<std::vector<std::int64_t>>(
-      request_columns().size(), rc::gen::arbitrary<std::int64_t>());
+      request_columns().size(), rc::gen::inRange(-kValueMax, kValueMax + 1));
   RequestRow row;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto& column = request_columns()[i];
