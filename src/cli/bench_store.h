@@ -22,6 +22,7 @@ struct StoreBench {
   std::uint64_t seed = 1;
   std::string prefix = "flash";  // of the row names
   double read_bar = 0.95;        // of the best fio
+  double cpu_bar = 0.05;         // CPU s/GiB of reads with every check; 0: printed without a bar
 };
 
 // flash-read-<block>-<requesters>, flash-read-cpu-<block>

@@ -72,6 +72,7 @@ int run_bench_store(const Invocation& call) {
   StoreBench bench = bench_of(call);
   bench.prefix = call.text("--prefix");
   bench.read_bar = call.number("--read-bar");
+  bench.cpu_bar = call.number("--cpu-bar");
   const auto groups = groups_of(call);
   if (const auto refused = call.refuse()) return *refused;
   int code = kExitOk;
@@ -106,7 +107,7 @@ constexpr Flag kRoundBytesFlag{"--round-bytes", "BYTES", "1G",
                                "read or written by each side in a round"};
 constexpr Flag kSeedFlag{"--seed", "COUNT", "1", "of the order of the reads"};
 
-constexpr std::array<Flag, 9> kStoreFlags{{
+constexpr std::array<Flag, 10> kStoreFlags{{
     kSizeFlag,
     kBlockFlag,
     kDepthFlag,
@@ -116,6 +117,7 @@ constexpr std::array<Flag, 9> kStoreFlags{{
     kSeedFlag,
     {"--prefix", "TEXT", "flash", "begins the names of the rows"},
     {"--read-bar", "RATIO", "0.95", "of the best of fio"},
+    {"--cpu-bar", "SECONDS", "0.05", "CPU seconds a GiB of reads; 0: no bar"},
 }};
 constexpr std::array<Flag, 6> kDiskFlags{
     {kSizeFlag, kBlockFlag, kDepthFlag, kRoundsFlag, kRoundBytesFlag, kSeedFlag}};
