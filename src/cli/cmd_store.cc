@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,8 @@ store::BlockId id_of(const Invocation& call, const std::string& key) {
 }
 
 std::optional<std::string> read_file(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), {});
   if (!file.good() && !file.eof()) return std::nullopt;
@@ -59,6 +62,15 @@ int run_put(const Invocation& call) {
     fmt::print(stderr, "--tenant, --layout: {}\n", to_string(space.error()));
     return kExitUsage;
   }
+  // A block's bytes never change: the store would keep the first and say nothing.
+  const auto kept = opened->store->block_bytes(id_of(call, key));
+  if (kept && *kept != content->size()) {
+    fmt::print(stderr, "put {}: the store has {} bytes under this key and keeps them\n", key,
+               *kept);
+    fmt::print(stderr, "  hint: choose another key, --tenant or --layout\n");
+    (void)close_store(*opened);
+    return kExitFailed;
+  }
   const BlockBuffer buffer(content->size());
   std::memcpy(buffer.bytes().data(), content->data(), content->size());
   std::array<store::PutItem, 1> items;
@@ -79,6 +91,9 @@ int run_put(const Invocation& call) {
 
 int run_get(const Invocation& call) {
   const std::string& key = call.arguments()[1];
+  if (names_store(call.arguments()[0], call.text("--output"))) {
+    call.mistakes().add("--output", "is the store itself", "name another file");
+  }
   if (const auto refused = call.refuse()) return *refused;
   auto opened = open_store(call.arguments()[0], {});
   if (!opened) return kExitFailed;

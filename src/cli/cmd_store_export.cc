@@ -91,6 +91,10 @@ std::string Exporter::text() const {
 }
 
 int run_export(const Invocation& call) {
+  if (names_store(call.arguments()[0], call.arguments()[1])) {
+    call.mistakes().add(call.arguments()[1], "is the store itself", "name another file");
+  }
+  if (const auto refused = call.refuse()) return *refused;
   auto opened = open_store(call.arguments()[0], {});
   if (!opened) return kExitFailed;
   const std::string& path = call.arguments()[1];

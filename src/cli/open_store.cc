@@ -2,9 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <utility>
+#include <vector>
 
+#include "block/device_url.h"
 #include "core/aligned_memory.h"
 
 namespace forebay::cli {
@@ -23,7 +28,8 @@ void explain(const std::string& url, const Error& error, const OpenStoreOptions&
       break;
     case Errc::kCorrupt:
       fmt::print(stderr,
-                 "  hint: this holds no Forebay store, or a damaged one; nothing was written\n");
+                 "  hint: this holds no Forebay store, or a damaged one; nothing was written. "
+                 "--size makes a store only where there is nothing: name another path\n");
       break;
     case Errc::kNoSpace:
       fmt::print(stderr, "  hint: free space on the file system, or choose a smaller --size\n");
@@ -41,6 +47,43 @@ void explain(const std::string& url, const Error& error, const OpenStoreOptions&
       break;
   }
 }
+
+// Whether a file or disk holds anything: what --size must not format.
+bool holds_something(const std::string& path) {
+  constexpr std::size_t kLookBytes = 1 << 20;
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed) || std::filesystem::is_directory(path, failed)) {
+    return false;
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> begin(kLookBytes);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  return std::ranges::any_of(begin, [](char byte) { return byte != 0; });
+}
+
+std::vector<std::string> paths_of(const std::string& url) {
+  const auto parsed = block::parse_device_url(url);
+  return parsed ? parsed->paths : std::vector<std::string>{};
+}
+
+// Files that are made for a store go again when it could not be made.
+class NewFiles {
+ public:
+  explicit NewFiles(const std::string& url) {
+    for (const std::string& path : paths_of(url)) {
+      std::error_code failed;
+      if (!std::filesystem::exists(path, failed) && !failed) paths_.push_back(path);
+    }
+  }
+  void remove() const {
+    std::error_code ignored;
+    for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+  }
+
+ private:
+  std::vector<std::string> paths_;
+};
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -72,9 +115,22 @@ std::optional<OpenStore> open_flash_device(const std::string& url,
   return opened;
 }
 
-std::optional<OpenStore> open_store(const std::string& url, const OpenStoreOptions& options) {
+bool names_store(const std::string& url, const std::string& path) {
+  return std::ranges::any_of(paths_of(url), [&](const std::string& part) {
+    std::error_code absent;
+    return std::filesystem::equivalent(part, path, absent);
+  });
+}
+
+std::optional<OpenStore> open_store(const std::string& url, const OpenStoreOptions& asked) {
+  OpenStoreOptions options = asked;
+  if (std::ranges::any_of(paths_of(url), holds_something)) options.size_bytes = 0;
+  const NewFiles made(url);
   auto opened = open_flash_device(url, options);
-  if (!opened) return std::nullopt;
+  if (!opened) {
+    if (options.size_bytes != 0) made.remove();
+    return std::nullopt;
+  }
   store::StoreOptions store_options;
   store_options.dram_bytes = options.dram_bytes;
   store_options.flash = opened->device.get();
@@ -82,6 +138,7 @@ std::optional<OpenStore> open_store(const std::string& url, const OpenStoreOptio
   auto store = opened->loop->run(store::Store::open(opened->loop.get(), std::move(store_options)));
   if (!store) {
     explain(url, store.error(), options);
+    if (options.size_bytes != 0) made.remove();
     return std::nullopt;
   }
   opened->store = std::move(*store);

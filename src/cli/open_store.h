@@ -14,6 +14,9 @@
 
 namespace forebay::cli {
 
+// Whether the file at `path` is one of those that `url` names, by whatever name.
+[[nodiscard]] bool names_store(const std::string& url, const std::string& path);
+
 // Destroyed from the bottom up.
 struct OpenStore {
   std::unique_ptr<io::Engine> engine;
@@ -23,7 +26,9 @@ struct OpenStore {
 };
 
 struct OpenStoreOptions {
-  std::uint64_t size_bytes = 0;  // makes and formats an absent store at this size; 0: must exist
+  // Makes and formats a store of this size where there is nothing: no file, or one that begins with
+  // zeroes. What holds anything else is opened as it is. 0: must exist.
+  std::uint64_t size_bytes = 0;
   std::uint64_t dram_bytes = 0;
   bool write = true;
 };
