@@ -52,7 +52,7 @@ class BlockFiles {
     std::shuffle(order_.begin(), order_.end(), rng_);
     left_ = std::max<std::size_t>(requesters, bytes / (chain_blocks_ * block_bytes_));
     missed_ = 0;
-    const double total = static_cast<double>(left_ * chain_blocks_ * block_bytes_);
+    const std::uint64_t total = left_ * chain_blocks_ * block_bytes_;
     std::vector<BenchArena> arenas;
     for (std::size_t i = 0; i < requesters; ++i) arenas.emplace_back(chain_blocks_, block_bytes_);
     engine::FilePool pool(loop_, requesters, requesters);
@@ -60,11 +60,9 @@ class BlockFiles {
     const Nanos cpu = process_cpu_time();
     for (const BenchArena& arena : arenas) read_next(pool, arena);
     while (running_ > 0) loop_.turn();
-    const double seconds = std::chrono::duration<double>(loop_.now() - start).count();
-    const double cpu_seconds = std::chrono::duration<double>(process_cpu_time() - cpu).count();
-    return {.bytes_per_second = total / seconds,
-            .cpu_seconds_per_gib = cpu_seconds / (total / static_cast<double>(kGiB)),
-            .missed_blocks = missed_};
+    ReadOutcome outcome = outcome_of(total, loop_.now() - start, process_cpu_time() - cpu);
+    outcome.missed_blocks = missed_;
+    return outcome;
   }
 
  private:
@@ -124,16 +122,11 @@ BenchRow files_row(std::uint64_t block_bytes, std::size_t requesters, std::span<
 Result<std::vector<BenchRow>> bench_files(const StoreBench& bench) {
   std::vector<BenchRow> rows;
   for (const std::uint64_t block_bytes : bench.block_bytes) {
-    FOREBAY_TRY(rig, StoreRig::make({.path = bench.folder + "/forebay-bench.store",
-                                     .size_bytes = bench.size_bytes,
-                                     .block_bytes = block_bytes,
-                                     .in_flight_bytes = bench.in_flight_bytes,
-                                     .chain_blocks = bench.chain_blocks,
-                                     .seed = bench.seed}));
-    FOREBAY_TRY(filled, rig->fill(bench.size_bytes * 3 / 4));
+    FOREBAY_TRY(rig, StoreRig::make(rig_options(bench, block_bytes)));
+    FOREBAY_TRY(filled, rig->fill(fill_bytes(bench)));
     (void)filled;
     BlockFiles files(rig->loop(), bench, block_bytes);
-    FOREBAY_TRY_STATUS(files.write(bench.size_bytes * 3 / 4));
+    FOREBAY_TRY_STATUS(files.write(fill_bytes(bench)));
     for (const std::size_t requesters : {std::size_t{1}, std::size_t{16}}) {
       std::vector<double> ratio;
       ReadOutcome ours;

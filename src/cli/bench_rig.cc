@@ -10,14 +10,25 @@ namespace {
 const store::KeySpace kSpace{"bench", "bench"};
 constexpr double kBytesPerGib = static_cast<double>(kGiB);
 
+}  // namespace
+
+RigOptions rig_options(const StoreBench& bench, std::uint64_t block_bytes) {
+  return {.path = bench.folder + "/forebay-bench.store",
+          .size_bytes = bench.size_bytes,
+          .block_bytes = block_bytes,
+          .in_flight_bytes = bench.in_flight_bytes,
+          .chain_blocks = bench.chain_blocks,
+          .seed = bench.seed};
+}
+
+std::uint64_t fill_bytes(const StoreBench& bench) { return bench.size_bytes * 3 / 4; }
+
 ReadOutcome outcome_of(std::uint64_t bytes, Nanos took, Nanos cpu) {
   const double seconds = std::chrono::duration<double>(took).count();
   return {.bytes_per_second = static_cast<double>(bytes) / std::max(seconds, 1e-9),
           .cpu_seconds_per_gib = std::chrono::duration<double>(cpu).count() /
                                  (static_cast<double>(bytes) / kBytesPerGib)};
 }
-
-}  // namespace
 
 // One requester: its buffers, and its share of the chains.
 struct StoreRig::Reader {

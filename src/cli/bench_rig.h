@@ -28,6 +28,12 @@ struct ReadOutcome {
   std::uint64_t missed_blocks = 0;
 };
 
+// The rig that the store's rows have in common, and how much it takes without evicting.
+[[nodiscard]] RigOptions rig_options(const StoreBench& bench, std::uint64_t block_bytes);
+[[nodiscard]] std::uint64_t fill_bytes(const StoreBench& bench);
+// A rate and a cost from what was moved, how long it took and what CPU it took.
+[[nodiscard]] ReadOutcome outcome_of(std::uint64_t bytes, Nanos took, Nanos cpu);
+
 class StoreRig {
  public:
   [[nodiscard]] static Result<std::unique_ptr<StoreRig>> make(const RigOptions& options);

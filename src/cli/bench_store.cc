@@ -22,15 +22,6 @@ std::string size_word(std::uint64_t bytes) {
   return bytes >= kMiB ? fmt::format("{}m", bytes / kMiB) : fmt::format("{}k", bytes / kKiB);
 }
 
-RigOptions rig_options(const StoreBench& bench, std::uint64_t block_bytes) {
-  return {.path = bench.folder + "/forebay-bench.store",
-          .size_bytes = bench.size_bytes,
-          .block_bytes = block_bytes,
-          .in_flight_bytes = bench.in_flight_bytes,
-          .chain_blocks = bench.chain_blocks,
-          .seed = bench.seed};
-}
-
 FioJob fio_job(const StoreBench& bench, std::uint64_t block_bytes, bool huge_pages) {
   return {.path = bench.folder + "/forebay-bench.fio",
           .size_bytes = bench.round_bytes,
@@ -45,9 +36,6 @@ struct FioFile {
   std::string path;
   ~FioFile() { std::filesystem::remove(path); }
 };
-
-// How much a store of this size takes without evicting.
-std::uint64_t fill_bytes(const StoreBench& bench) { return bench.size_bytes * 3 / 4; }
 
 // CPU seconds a GiB of what no check can do without: one pass over bytes that are not in cache, as
 // those that a device has just written.
@@ -92,9 +80,8 @@ void add_read_rows(const StoreBench& bench, const std::string& size, std::size_t
   cpu.bar_value = bench.cpu_bar;
   cpu.reference = fmt::format(
       "{:.2f} GB/s a core: all threads of this process and the kernel's for it, every check on; "
-      "fio's "
-      "own thread without any check {:.3f}, one CRC-32C pass over memory that is not in cache "
-      "{:.3f}",
+      "fio's own thread without any check {:.3f}, "
+      "one CRC-32C pass over memory that is not in cache {:.3f}",
       static_cast<double>(kGiB) / kGigabyte / std::max(cpu.value, 1e-9), median(series.fio_cpu),
       median(series.pass));
   rows.push_back(cpu);

@@ -11,13 +11,8 @@ constexpr double kTelemetryBar = 0.98;
 }  // namespace
 
 Result<std::vector<BenchRow>> bench_telemetry(const StoreBench& bench) {
-  FOREBAY_TRY(rig, StoreRig::make({.path = bench.folder + "/forebay-bench.store",
-                                   .size_bytes = bench.size_bytes,
-                                   .block_bytes = bench.block_bytes.front(),
-                                   .in_flight_bytes = bench.in_flight_bytes,
-                                   .chain_blocks = bench.chain_blocks,
-                                   .seed = bench.seed}));
-  FOREBAY_TRY(filled, rig->fill(bench.size_bytes * 3 / 4));
+  FOREBAY_TRY(rig, StoreRig::make(rig_options(bench, bench.block_bytes.front())));
+  FOREBAY_TRY(filled, rig->fill(fill_bytes(bench)));
   (void)filled;
   const auto speed = [&](bool on) {
     rig->store().set_telemetry(on);

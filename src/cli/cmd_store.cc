@@ -63,7 +63,8 @@ int run_put(const Invocation& call) {
     return kExitUsage;
   }
   // A block's bytes never change: the store would keep the first and say nothing.
-  const auto kept = opened->store->block_bytes(id_of(call, key));
+  const store::BlockId id = id_of(call, key);
+  const auto kept = opened->store->block_bytes(id);
   if (kept && *kept != content->size()) {
     fmt::print(stderr, "put {}: the store has {} bytes under this key and keeps them\n", key,
                *kept);
@@ -74,7 +75,7 @@ int run_put(const Invocation& call) {
   const BlockBuffer buffer(content->size());
   std::memcpy(buffer.bytes().data(), content->data(), content->size());
   std::array<store::PutItem, 1> items;
-  items[0] = {.id = id_of(call, key),
+  items[0] = {.id = id,
               .parent = *parent,
               .engine_key = std::as_bytes(std::span(key)),
               .data = buffer.lend(),
@@ -85,8 +86,8 @@ int run_put(const Invocation& call) {
   const Status status = items[0].status ? flushed : items[0].status;
   if (!status) fmt::print(stderr, "put {}: {}\n", key, to_string(status.error()));
   if (!close_store(*opened) || !status) return kExitFailed;
-  const std::string id = to_hex(items[0].id.digest);
-  return say(call, {{"id", id}, {"bytes", content->size()}}, id);
+  const std::string hex = to_hex(id.digest);
+  return say(call, {{"id", hex}, {"bytes", content->size()}}, hex);
 }
 
 int run_get(const Invocation& call) {
@@ -130,18 +131,6 @@ nlohmann::ordered_json tier_json(const store::StoreStats::TierStats& tier) {
   return {{"block_count", tier.block_count},
           {"used_bytes", tier.used_bytes},
           {"capacity_bytes", tier.capacity_bytes}};
-}
-
-const char* to_string(store::FlashMode mode) {
-  switch (mode) {
-    case store::FlashMode::kReadWrite:
-      return "read_write";
-    case store::FlashMode::kReadOnly:
-      return "read_only";
-    case store::FlashMode::kGone:
-      return "gone";
-  }
-  return "unknown";
 }
 
 int run_stat(const Invocation& call) {

@@ -67,23 +67,30 @@ std::vector<std::string> paths_of(const std::string& url) {
   return parsed ? parsed->paths : std::vector<std::string>{};
 }
 
-// Files that are made for a store go again when it could not be made.
-class NewFiles {
- public:
-  explicit NewFiles(const std::string& url) {
-    for (const std::string& path : paths_of(url)) {
-      std::error_code failed;
-      if (!std::filesystem::exists(path, failed) && !failed) paths_.push_back(path);
-    }
-  }
-  void remove() const {
-    std::error_code ignored;
-    for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
-  }
+std::vector<std::string> absent_paths(const std::string& url) {
+  std::vector<std::string> absent = paths_of(url);
+  std::erase_if(absent, [](const std::string& path) {
+    std::error_code failed;
+    return std::filesystem::exists(path, failed) || failed;
+  });
+  return absent;
+}
 
- private:
-  std::vector<std::string> paths_;
-};
+std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreOptions& options) {
+  auto opened = open_flash_device(url, options);
+  if (!opened) return std::nullopt;
+  store::StoreOptions store_options;
+  store_options.dram_bytes = options.dram_bytes;
+  store_options.flash = opened->device.get();
+  store_options.flash_options.format = options.size_bytes != 0;
+  auto store = opened->loop->run(store::Store::open(opened->loop.get(), std::move(store_options)));
+  if (!store) {
+    explain(url, store.error(), options);
+    return std::nullopt;
+  }
+  opened->store = std::move(*store);
+  return opened;
+}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -124,24 +131,17 @@ bool names_store(const std::string& url, const std::string& path) {
 
 std::optional<OpenStore> open_store(const std::string& url, const OpenStoreOptions& asked) {
   OpenStoreOptions options = asked;
-  if (std::ranges::any_of(paths_of(url), holds_something)) options.size_bytes = 0;
-  const NewFiles made(url);
-  auto opened = open_flash_device(url, options);
+  if (options.size_bytes != 0 && std::ranges::any_of(paths_of(url), holds_something)) {
+    options.size_bytes = 0;
+  }
+  if (options.size_bytes == 0) return open_or_format(url, options);
+  const std::vector<std::string> made = absent_paths(url);
+  auto opened = open_or_format(url, options);
   if (!opened) {
-    if (options.size_bytes != 0) made.remove();
-    return std::nullopt;
+    // Files that were made for the store go again.
+    std::error_code ignored;
+    for (const std::string& path : made) std::filesystem::remove(path, ignored);
   }
-  store::StoreOptions store_options;
-  store_options.dram_bytes = options.dram_bytes;
-  store_options.flash = opened->device.get();
-  store_options.flash_options.format = options.size_bytes != 0;
-  auto store = opened->loop->run(store::Store::open(opened->loop.get(), std::move(store_options)));
-  if (!store) {
-    explain(url, store.error(), options);
-    if (options.size_bytes != 0) made.remove();
-    return std::nullopt;
-  }
-  opened->store = std::move(*store);
   return opened;
 }
 

@@ -74,16 +74,23 @@ void post_burst(benchmark::State& state) {
 }
 BENCHMARK(post_burst)->Arg(64)->Arg(1024)->UseRealTime();
 
+// Timers that do not fire while a benchmark runs.
+struct WaitingTimers {
+  WaitingTimers(Loop& loop, std::size_t count)
+      : far(loop.now() + std::chrono::hours(1)), timers(std::make_unique<Loop::Timer[]>(count)) {
+    for (std::size_t i = 0; i < count; ++i) loop.arm(timers[i], far + Nanos(i), [] {});
+  }
+  Nanos far;
+  std::unique_ptr<Loop::Timer[]> timers;
+};
+
 Task<void> sleep_until_now(Loop* loop) { co_await loop->sleep_until(loop->now()); }
 
 // One timer armed and fired at once while `range` others wait.
 void timer_arm_and_fire(benchmark::State& state) {
   auto engine = make_engine(EngineChoice::kAuto).value();
   Loop loop(*engine);
-  const auto waiting = static_cast<std::size_t>(state.range(0));
-  const auto timers = std::make_unique<Loop::Timer[]>(waiting);
-  const Nanos far = loop.now() + std::chrono::hours(1);
-  for (std::size_t i = 0; i < waiting; ++i) loop.arm(timers[i], far + Nanos(i), [] {});
+  const WaitingTimers waiting(loop, static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) loop.run(sleep_until_now(&loop));
 }
 BENCHMARK(timer_arm_and_fire)->Arg(0)->Arg(1000)->Arg(100'000);
@@ -92,13 +99,10 @@ BENCHMARK(timer_arm_and_fire)->Arg(0)->Arg(1000)->Arg(100'000);
 void timer_arm_and_cancel(benchmark::State& state) {
   auto engine = make_engine(EngineChoice::kAuto).value();
   Loop loop(*engine);
-  const auto waiting = static_cast<std::size_t>(state.range(0));
-  const auto timers = std::make_unique<Loop::Timer[]>(waiting);
-  const Nanos far = loop.now() + std::chrono::hours(1);
-  for (std::size_t i = 0; i < waiting; ++i) loop.arm(timers[i], far + Nanos(i), [] {});
+  const WaitingTimers waiting(loop, static_cast<std::size_t>(state.range(0)));
   Loop::Timer timer;
   for (auto _ : state) {
-    loop.arm(timer, far, [] {});
+    loop.arm(timer, waiting.far, [] {});
     timer.cancel();
   }
 }

@@ -85,11 +85,7 @@ constexpr std::array<Metric<StoreStats>, 20> kMetrics{{
      [](const StoreStats& stats) { return stats.flash.drive_writes_per_day; }},
 }};
 
-constexpr std::array<std::pair<FlashMode, const char*>, 3> kModes{{
-    {FlashMode::kReadWrite, "read_write"},
-    {FlashMode::kReadOnly, "read_only"},
-    {FlashMode::kGone, "gone"},
-}};
+constexpr std::array kModes{FlashMode::kReadWrite, FlashMode::kReadOnly, FlashMode::kGone};
 
 }  // namespace
 
@@ -110,8 +106,8 @@ void add_metrics(const StoreStats& stats, telemetry::MetricsPage& page) {
     page.sample(stats.misses[at], {{"reason", to_string(static_cast<MissReason>(at))}});
   }
   page.family("forebay_flash_mode", kGauge, "1 for the mode that the flash tier is in");
-  for (const auto& [mode, name] : kModes) {
-    page.sample(std::uint64_t{stats.flash.mode == mode}, {{"mode", name}});
+  for (const FlashMode mode : kModes) {
+    page.sample(std::uint64_t{stats.flash.mode == mode}, {{"mode", to_string(mode)}});
   }
   page.family("forebay_store_read_latency_seconds", MetricType::kHistogram,
               "time of one read of a tier");

@@ -59,6 +59,18 @@ Task<Result<Opened>> open_core(block::Device* device, FlashOwner* owner, FlashOp
 
 }  // namespace
 
+const char* to_string(FlashMode mode) {
+  switch (mode) {
+    case FlashMode::kReadWrite:
+      return "read_write";
+    case FlashMode::kReadOnly:
+      return "read_only";
+    case FlashMode::kGone:
+      return "gone";
+  }
+  return "unknown";
+}
+
 Task<Result<std::unique_ptr<FlashTier>>> FlashTier::open(block::Device* device, FlashOwner* owner,
                                                          FlashOptions options) {
   const Nanos began = device->loop().now();

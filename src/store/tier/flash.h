@@ -111,6 +111,8 @@ struct FlashCall {
 };
 
 enum class FlashMode : std::uint8_t { kReadWrite, kReadOnly, kGone };
+// "read_write", "read_only", "gone"
+[[nodiscard]] const char* to_string(FlashMode mode);
 
 struct FlashStats {
   FlashMode mode = FlashMode::kReadWrite;
