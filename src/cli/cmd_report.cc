@@ -5,11 +5,46 @@
 #include <cstdio>
 
 #include "cli/commands.h"
-#include "report/html.h"
+#include "joint/spec_facts.h"
+#include "report/checks.h"
+#include "report/cross_check.h"
 #include "report/text.h"
 
 namespace forebay::cli {
 namespace {
+
+void add_lines(std::vector<std::string>& lines, std::vector<std::string> more) {
+  for (std::string& line : more) lines.push_back(std::move(line));
+}
+
+// run.json against spec.toml; a spec.toml that is missing has its line already.
+std::vector<std::string> spec_differences(const std::string& folder,
+                                          const report::RunFacts& facts) {
+  joint::ReadSpec source;
+  source.file = fmt::format("{}/{}", folder, report::kSpecFile);
+  source.files_needed = false;
+  const auto text = report::read_text(source.file);
+  if (!text) return {};
+  source.text = *text;
+  Diagnostics mistakes;
+  const auto spec = joint::read_spec(source, mistakes);
+  if (spec) return joint::compare_with_spec(facts, *spec);
+  std::vector<std::string> lines;
+  for (const Diagnostic& item : mistakes.kept()) {
+    lines.push_back(fmt::format("{}: {}: {}", report::kSpecFile, item.place, item.message));
+  }
+  return lines;
+}
+
+std::vector<std::string> summary_differences(const std::string& folder, const std::string& json) {
+  const auto stored = report::read_text(fmt::format("{}/{}", folder, report::kSummaryFile));
+  if (!stored) return {};
+  std::vector<std::string> lines;
+  for (const std::string& line : report::compare_summaries(*stored, json)) {
+    lines.push_back(fmt::format("{}: {}", report::kSummaryFile, line));
+  }
+  return lines;
+}
 
 int show(const Invocation& call) {
   const std::string& folder = call.arguments()[0];
@@ -22,19 +57,16 @@ int show(const Invocation& call) {
   } else {
     fmt::print("{}", report::text_report(log->facts, summary));
   }
-  const std::string summary_path = fmt::format("{}/{}", folder, report::kSummaryFile);
-  const auto stored = report::read_text(summary_path);
-  if (!stored) {
-    fmt::print(stderr, "{}: {}: nothing to compare with\n", summary_path,
-               to_string(stored.error()));
-    return kExitFailed;
-  }
-  const auto differences = report::compare_summaries(*stored, json);
-  for (const std::string& line : differences) {
-    fmt::print(stderr, "{}: {}\n", summary_path, line);
-  }
+  std::vector<std::string> differences = report::check_folder(folder);
+  add_lines(differences, summary_differences(folder, json));
+  add_lines(differences, report::cross_check(*log));
+  add_lines(differences, spec_differences(folder, log->facts));
+  std::fflush(stdout);
+  for (const std::string& line : differences) fmt::print(stderr, "{}/{}\n", folder, line);
   if (!differences.empty()) return kExitFailed;
-  if (!call.json()) fmt::print("summary.json agrees with the raw logs\n");
+  if (!call.json()) {
+    fmt::print("summary.json agrees with the raw logs, and every file is as the run left it\n");
+  }
   return summary.valid ? kExitOk : kExitFailed;
 }
 
@@ -43,10 +75,12 @@ int show(const Invocation& call) {
 const Command kReportShowCommand{
     .name = "report show",
     .arguments = "DIR",
-    .summary = "print a result, recomputed from its raw logs; exit 1 when its summary disagrees",
+    .summary = "print a result, recomputed from its raw logs; exit 1 when anything disagrees",
     .details =
-        "Every figure is computed again from requests.csv, cells.csv and run.json, and "
-        "compared with summary.json. Exit 1 when they differ, or when the run is invalid.",
+        "Every figure is computed again from the raw logs and compared with summary.json; the logs "
+        "are held against each other, run.json against spec.toml, and every file against what "
+        "checks.json and SHA256SUMS say was written. What differs is named by file, line and "
+        "column. Exit 1 when anything differs or is missing, or when the run is invalid.",
     .flags = {},
     .arguments_min = 1,
     .arguments_max = 1,

@@ -17,6 +17,7 @@
 #include "joint/limits.h"
 #include "joint/schedule.h"
 #include "joint/sensitivity.h"
+#include "report/checks.h"
 #include "report/html.h"
 
 namespace forebay::joint {
@@ -41,6 +42,7 @@ class Runner {
   [[nodiscard]] const report::FolderWriter& folder() const { return folder_; }
   [[nodiscard]] const std::string& failure() const { return failure_; }
   void write(std::string_view file, const std::string& text) { keep(folder_.write(file, text)); }
+  void seal() { keep(report::seal_folder(folder_)); }
   void remove_stores(const Spec& spec) const;
 
  private:
@@ -198,6 +200,18 @@ std::optional<report::FolderWriter> make_folder(const OutputFolder& output, Diag
   return std::nullopt;
 }
 
+// `spec` as it is read from a file in `folder`: its trace lies where it lay.
+Spec seen_from(const std::string& folder, Spec spec, const std::string& spec_file) {
+  if (spec.workload.file.empty()) return spec;
+  std::error_code error;
+  const std::string path = resolve_path(spec_file, spec.workload.file);
+  const fs::path relative = fs::absolute(path, error)
+                                .lexically_normal()
+                                .lexically_relative(fs::absolute(folder, error).lexically_normal());
+  if (!error && !relative.empty()) spec.workload.file = relative.string();
+  return spec;
+}
+
 // Summary and report from what the folder really holds, as `report show` will read it.
 void finish(Runner& runner, RunOutcome& outcome, const std::string& environment) {
   runner.write(report::kFactsFile, report::facts_to_json(runner.facts()));
@@ -213,6 +227,7 @@ void finish(Runner& runner, RunOutcome& outcome, const std::string& environment)
   outcome.summary = report::summarise(*log);
   runner.write(report::kSummaryFile, report::summary_to_json(outcome.summary, log->facts));
   runner.write(report::kHtmlFile, report::html_report(*log, outcome.summary, environment));
+  runner.seal();
   outcome.failure = runner.failure();
 }
 
@@ -239,7 +254,7 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
   const std::string environment = inventory::environment_to_json(
       {inventory::capture_machine(), inventory::capture_storage(output.path)},
       std::string(version()));
-  runner.write(report::kSpecFile, spec_to_toml(test->spec));
+  runner.write(report::kSpecFile, spec_to_toml(seen_from(output.path, spec, file)));
   runner.write(report::kEnvironmentFile, environment);
   runner.write(report::kFactsFile, report::facts_to_json(runner.facts()));
 

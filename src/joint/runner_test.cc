@@ -9,6 +9,9 @@
 #include <fstream>
 #include <set>
 
+#include "joint/spec_facts.h"
+#include "report/checks.h"
+#include "report/cross_check.h"
 #include "report/folder.h"
 
 namespace forebay::joint {
@@ -186,6 +189,81 @@ TEST_F(Runner, TheSpecAsResolvedRunsTheSameAgain) {
   ASSERT_TRUE(run(kSmall, "a")) << mistakes_.text();
   ASSERT_TRUE(run(read("a", report::kSpecFile), "b")) << mistakes_.text();
   EXPECT_EQ(read("a", report::kRequestsFile), read("b", report::kRequestsFile));
+}
+
+// Changes every column of a log's second row in turn, and puts it back.
+template <class Say>
+void tamper_each_column(const std::string& path, Say say) {
+  const std::string text = report::read_text(path).value_or("");
+  const std::size_t header_end = text.find('\n');
+  const std::size_t row = text.find('\n', header_end + 1) + 1;
+  const std::string header = text.substr(0, header_end);
+  std::size_t name_at = 0;
+  for (std::size_t at = row; at < text.find('\n', row);) {
+    const std::size_t end = text.find_first_of(",\n", at);
+    const std::size_t name_end = std::min(header.find(',', name_at), header.size());
+    std::string changed = text;
+    changed.replace(at, end - at, text.substr(at, end - at) == "7" ? "8" : "7");
+    std::ofstream(path, std::ios::binary) << changed;
+    say(header.substr(name_at, name_end - name_at));
+    name_at = name_end + 1;
+    at = end + 1;
+  }
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+TEST_F(Runner, ATamperedFigureIsNamedWhereverItStands) {
+  ASSERT_TRUE(run(kSmall, "a")) << mistakes_.text();
+  const std::string folder = base_ + "/a";
+  EXPECT_EQ(report::check_folder(folder), std::vector<std::string>{});
+  EXPECT_EQ(report::cross_check(log_of("a")), std::vector<std::string>{});
+  std::size_t columns = 0;
+  for (const auto file :
+       {report::kRequestsFile, report::kCellsFile, report::kOpsFile, report::kTrafficFile}) {
+    tamper_each_column(fmt::format("{}/{}", folder, file), [&](const std::string& column) {
+      ++columns;
+      const auto changes = report::check_folder(folder);
+      ASSERT_EQ(changes.size(), 1U) << column;
+      EXPECT_TRUE(changes[0].starts_with(fmt::format("{}:3: column `{}` was", file, column)))
+          << changes[0];
+    });
+  }
+  EXPECT_EQ(columns, report::request_columns().size() + report::cell_columns().size() +
+                         report::op_columns().size() + report::traffic_columns().size());
+}
+
+TEST_F(Runner, EveryLineOfRunJsonAndSpecTomlIsWatched) {
+  ASSERT_TRUE(run(kSmall, "a")) << mistakes_.text();
+  const std::string folder = base_ + "/a";
+  for (const auto file : {report::kFactsFile, report::kSpecFile, report::kEnvironmentFile}) {
+    const std::string path = fmt::format("{}/{}", folder, file);
+    const std::string text = report::read_text(path).value_or("");
+    std::size_t line = 1;
+    for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1, ++line) {
+      std::string changed = text;
+      changed.insert(at, "x");
+      std::ofstream(path, std::ios::binary) << changed;
+      const auto changes = report::check_folder(folder);
+      ASSERT_EQ(changes.size(), 1U);
+      EXPECT_TRUE(changes[0].starts_with(fmt::format("{}:{}: was changed", file, line)))
+          << changes[0];
+    }
+    std::ofstream(path, std::ios::binary) << text;
+  }
+}
+
+TEST_F(Runner, RunJsonIsHeldAgainstTheSpec) {
+  ASSERT_TRUE(run(kSmall, "a")) << mistakes_.text();
+  const auto spec = read_spec({"spec.toml", read("a", report::kSpecFile), {}}, mistakes_);
+  ASSERT_TRUE(spec) << mistakes_.text();
+  report::RunFacts facts = log_of("a").facts;
+  EXPECT_EQ(compare_with_spec(facts, *spec), std::vector<std::string>{});
+  facts.rounds_wanted = 9;
+  facts.thresholds.lag_ms_max = 500;
+  EXPECT_EQ(compare_with_spec(facts, *spec),
+            (std::vector<std::string>{
+                "run.json: `rounds_wanted` is 9, spec.toml has `run.rounds` = 2",
+                "run.json: `lag_ms_max` is 500, spec.toml has `run.lag_ms_max` = 10"}));
 }
 
 TEST_F(Runner, EveryFigureIsRecomputedFromTheRawLogs) {

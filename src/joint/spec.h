@@ -137,6 +137,7 @@ struct ReadSpec {
   std::string file;               // as the user named it
   std::string text;               // its contents
   std::vector<std::string> sets;  // "run.rounds=3", "arm.forebay.policy=lru": replace what it says
+  bool files_needed = true;  // false: the workload's file may be gone (a result looked at later)
 };
 
 inline constexpr std::size_t kSpecBytesMax = std::size_t{1} << 20;
@@ -150,6 +151,9 @@ inline constexpr std::size_t kListMax = 64;  // published, assumption, sensitivi
 
 // The whole spec as TOML: read_spec() of it gives the same spec again.
 [[nodiscard]] std::string spec_to_toml(const Spec& spec);
+
+// `text` between quotes, as TOML writes it.
+[[nodiscard]] std::string toml_quoted(const std::string& text);
 
 // `path` as the spec means it: relative to the folder of the spec's file.
 [[nodiscard]] std::string resolve_path(const std::string& spec_file, const std::string& path);

@@ -17,6 +17,7 @@ constexpr std::size_t kNameBytesMax = 40;
 struct Check {
   Spec& spec;
   const SpecPlaces& places;
+  bool files_needed;
   Diagnostics& mistakes;
 
   void refuse(std::string_view key, std::string message, std::string hint = {}) const {
@@ -68,12 +69,11 @@ void check_file(const Check& check) {
   }
   const std::string path = resolve_path(check.places.file(), workload.file);
   std::error_code error;
-  if (std::filesystem::exists(path, error)) return;
-  check.refuse("workload.file", fmt::format("`{}` is not there", path),
-               workload.origin.empty()
-                   ? "the path is relative to the folder of this spec"
-                   : fmt::format("get it from {}; the path is relative to the folder of this spec",
-                                 workload.origin));
+  if (!check.files_needed || std::filesystem::exists(path, error)) return;
+  const std::string get =
+      workload.origin.empty() ? "" : fmt::format("get it from {}, then ", workload.origin);
+  check.refuse("workload.file", fmt::format("the trace `{}` is not there", path),
+               get + "say where it lies: --set workload.file=PATH");
 }
 
 void check_generated(const Check& check) {
@@ -183,8 +183,8 @@ void check_lists(const Check& check) {
 
 }  // namespace
 
-void check_spec(Spec& spec, const SpecPlaces& places, Diagnostics& mistakes) {
-  const Check check{spec, places, mistakes};
+void check_spec(Spec& spec, const SpecPlaces& places, bool files_needed, Diagnostics& mistakes) {
+  const Check check{spec, places, files_needed, mistakes};
   check_run(check);
   check_workload(check);
   check_arms(check);

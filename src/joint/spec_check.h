@@ -8,7 +8,7 @@
 namespace forebay::joint {
 
 // Fills what follows from the rest (the candidate's name), and notes each mistake at the line of
-// the key that it is about.
-void check_spec(Spec& spec, const SpecPlaces& places, Diagnostics& mistakes);
+// the key that it is about. `files_needed`: the workload's file must be there.
+void check_spec(Spec& spec, const SpecPlaces& places, bool files_needed, Diagnostics& mistakes);
 
 }  // namespace forebay::joint

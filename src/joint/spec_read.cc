@@ -330,13 +330,37 @@ void refuse_unknown_sections(const toml::table& root, Context& context) {
   }
 }
 
+// `text` as TOML whose nodes say that they came from `place`.
+toml::table parse_set(const std::string& text, const std::string& place) {
+  try {
+    return toml::parse(text, place);
+  } catch (const toml::parse_error&) {
+    return {};
+  } catch (const std::logic_error&) {
+    return {};
+  }
+}
+
+// A file that a command line names lies where the command runs, not beside the specification.
+std::string set_value(const std::string& path, const std::string& value) {
+  if (path != "workload.file") return value;
+  const bool quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+                      value.back() == value.front();
+  std::error_code error;
+  const auto absolute =
+      std::filesystem::absolute(quoted ? value.substr(1, value.size() - 2) : value, error);
+  return error ? value : absolute.lexically_normal().string();
+}
+
 // "arm.forebay.policy": the list's entry of that name, or null after saying so.
 toml::table* target_of(toml::table& root, const std::vector<std::string>& words,
                        const std::string& place, Context& context) {
-  const toml::source_path_ptr no_path;
   if (words.size() == 2) {
-    if (!root.contains(words[0])) root.insert(words[0], toml::table{});
-    return root[words[0]].as_table();
+    if (!root.contains(words[0])) {
+      toml::table section = parse_set("v = {}", place);
+      root.insert(words[0], std::move(*section.get("v")));
+    }
+    if (toml::table* table = root[words[0]].as_table()) return table;
   }
   if (words.size() == 3) {
     if (toml::array* list = root[words[0]].as_array()) {
@@ -370,19 +394,14 @@ void apply_set(toml::table& root, const std::string& set, Context& context) {
   }
   toml::table* target = target_of(root, words, place, context);
   if (target == nullptr) return;
-  const std::string value = set.substr(equals + 1);
+  const std::string value = set_value(path, set.substr(equals + 1));
+  toml::table parsed = parse_set("v = " + value, place);
   // A bare word is a text: --set arm.forebay.policy=lru needs no quotes.
-  toml::table parsed;
-  try {
-    parsed = toml::parse("v = " + value, place);
-  } catch (const toml::parse_error&) {
-    parsed = toml::table{};
-  }
-  toml::node* node = parsed.get("v");
-  if (node != nullptr && parsed.size() == 1) {
+  if (parsed.size() != 1) parsed = parse_set("v = " + toml_quoted(value), place);
+  if (toml::node* node = parsed.get("v")) {
     target->insert_or_assign(words.back(), std::move(*node));
   } else {
-    target->insert_or_assign(words.back(), value);
+    context.mistakes.add(place, "has a value that is no text");
   }
 }
 
@@ -432,7 +451,7 @@ std::optional<Spec> read_spec(const ReadSpec& input, Diagnostics& mistakes) {
   read_list(root, "published", spec.published, context);
   read_list(root, "assumption", spec.assumptions, context);
   read_list(root, "sensitivity", spec.sensitivity, context);
-  check_spec(spec, places, mistakes);
+  check_spec(spec, places, input.files_needed, mistakes);
   if (mistakes.count() != before) return std::nullopt;
   return spec;
 }

@@ -251,8 +251,16 @@ TEST(Spec, AMissingTraceSaysWhereItWasLookedForAndWhereToGetIt) {
   Diagnostics mistakes;
   EXPECT_FALSE(read_spec({"a/b/joint.toml", text, {}}, mistakes));
   EXPECT_EQ(mistakes.text(),
-            "a/b/joint.toml:6: `a/none/trace.jsonl` is not there\n"
-            "  hint: get it from example.org; the path is relative to the folder of this spec\n");
+            "a/b/joint.toml:6: the trace `a/none/trace.jsonl` is not there\n"
+            "  hint: get it from example.org, then say where it lies: --set workload.file=PATH\n");
+  // A result is looked at without its trace.
+  EXPECT_TRUE(read_spec({"a/b/joint.toml", text, {}, false}, mistakes));
+  // What the command line names lies where the command runs, and the mistake is the flag's.
+  const std::string shown = mistakes_of(text, {"workload.file=near/x.jsonl"});
+  EXPECT_TRUE(shown.starts_with("--set workload.file=near/x.jsonl: the trace `" +
+                                std::filesystem::absolute("near/x.jsonl").string() +
+                                "` is not there"))
+      << shown;
 }
 
 TEST(Spec, AllMistakesAreShownTogetherInTheOrderOfTheFile) {
@@ -283,6 +291,13 @@ TEST(Spec, SetReplacesAKeyAndNamesItselfInMistakes) {
   EXPECT_EQ(spec.storage.dram_bytes, 1ULL << 30);
   EXPECT_EQ(mistakes_of(std::string(kGood), {"run.roundz=2"}),
             "--set run.roundz=2: unknown key `roundz` in [run]\n  hint: did you mean `rounds`?\n");
+  // A bare word, a text with quotes of its own, a section that is new: never "joint.toml:0".
+  EXPECT_TRUE(mistakes_of(std::string(kGood), {"run.rounds=many"})
+                  .starts_with("--set run.rounds=many: `rounds` is a text"));
+  EXPECT_TRUE(mistakes_of(std::string(kGood), {"arm.forebay.policy=\"l\"ru\\"})
+                  .starts_with("--set arm.forebay.policy=\"l\"ru\\: `policy` cannot be"));
+  EXPECT_TRUE(mistakes_of(std::string(kGood), {"storrage.path=x"})
+                  .starts_with("--set storrage.path=x: unknown section `storrage`"));
   EXPECT_NE(mistakes_of(std::string(kGood), {"arm.nobody.policy=lru"}).find("names no key"),
             std::string::npos);
   EXPECT_NE(mistakes_of(std::string(kGood), {"rounds"}).find("is not section.key=value"),

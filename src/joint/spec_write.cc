@@ -7,22 +7,6 @@
 namespace forebay::joint {
 namespace {
 
-std::string toml_quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
 // The shortest decimal that reads back as the same number, with a point so that it stays one.
 std::string decimal(double value) {
   std::string text = fmt::format("{}", value);
@@ -76,6 +60,22 @@ void write_section(const char* title, const Section& section, std::string& out) 
 }
 
 }  // namespace
+
+std::string toml_quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
 
 std::string spec_to_toml(const Spec& spec) {
   std::string out;

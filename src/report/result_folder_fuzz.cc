@@ -1,12 +1,14 @@
 // Any bytes as the files of a result folder: a log that can be summarised, or mistakes.
 //
-// The parts, in the order run.json, requests, cells, ops, traffic, summary.json, stand between
-// lines of "%%". A table's header is put in front of it, so that rows are reached.
+// The parts, in the order run.json, requests, cells, ops, traffic, summary.json, checks.json, stand
+// between lines of "%%". A table's header is put in front of it, so that rows are reached.
 #include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "core/check.h"
+#include "report/checks.h"
+#include "report/cross_check.h"
 #include "report/folder.h"
 #include "report/summary.h"
 
@@ -15,8 +17,8 @@ namespace {
 
 constexpr std::string_view kBetween = "\n%%\n";
 
-std::array<std::string_view, 6> parts_of(std::string_view text) {
-  std::array<std::string_view, 6> parts;
+std::array<std::string_view, 7> parts_of(std::string_view text) {
+  std::array<std::string_view, 7> parts;
   for (std::string_view& part : parts) {
     const std::size_t end = text.find(kBetween);
     part = text.substr(0, end);
@@ -39,8 +41,18 @@ std::vector<Row> rows_of(std::string_view text, std::span<const Column<Row>> col
   return rows;
 }
 
+void read_checks(std::string_view checks_json, std::string_view table) {
+  const FileChecks now = checks_of(kCellsFile, table);
+  FOREBAY_CHECK(changes_of(now, table).empty());
+  const auto written = checks_from_json(checks_json);
+  if (!written) return;
+  for (const FileChecks& checks : *written) (void)changes_of(checks, table);
+  FOREBAY_CHECK(checks_from_json(checks_to_json(*written)).has_value());
+}
+
 void read(std::string_view text) {
   const auto parts = parts_of(text);
+  read_checks(parts[6], parts[2]);
   Diagnostics mistakes;
   auto facts = facts_from_json("run.json", parts[0], mistakes);
   FOREBAY_CHECK_EQ(facts.has_value(), mistakes.empty());
@@ -54,6 +66,7 @@ void read(std::string_view text) {
   const std::string json = summary_to_json(summarise(log), log.facts);
   FOREBAY_CHECK(compare_summaries(json, json).empty());
   (void)compare_summaries(parts[5], json);
+  (void)cross_check(log);
 }
 
 }  // namespace

@@ -1,0 +1,126 @@
+#include "report/checks.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "core/crc32c.h"
+
+namespace forebay::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTable = "a,b,c\n1,2,3\n4,5,6\n";
+
+TEST(Checks, AreCrc32cOfLinesAndColumns) {
+  // CRC-32C of "123456789" is e3069283 (RFC 3720, B.4).
+  EXPECT_EQ(checks_of("x.toml", "123456789\n").lines, std::vector<std::uint32_t>{0xe3069283});
+  EXPECT_TRUE(checks_of("x.toml", "a,b\n").columns.empty());
+  const FileChecks checks = checks_of("x.csv", kTable);
+  ASSERT_EQ(checks.columns.size(), 3U);
+  EXPECT_EQ(checks.columns[1].first, "b");
+  // A column is its cells, each with a newline behind it.
+  EXPECT_EQ(checks.columns[1].second,
+            crc32c(std::as_bytes(std::span(std::string_view("b\n2\n5\n")))));
+}
+
+TEST(Checks, AreReadBackAsTheyWereWritten) {
+  const std::vector<FileChecks> written{checks_of("x.csv", kTable), checks_of("y.json", "{\n}\n")};
+  const auto read = checks_from_json(checks_to_json(written));
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 2U);
+  EXPECT_EQ((*read)[0].lines, written[0].lines);
+  EXPECT_EQ((*read)[0].columns, written[0].columns);
+  EXPECT_EQ((*read)[1].file, "y.json");
+}
+
+TEST(Checks, WhatIsNoChecksFileIsRefused) {
+  const auto read = [](std::string_view version, std::string_view file) {
+    return checks_from_json(
+        fmt::format(R"({{"format":"forebay-checks","version":{},"files":[{}]}})", version, file));
+  };
+  EXPECT_TRUE(read("1", R"({"file":"x","columns":{},"lines":"00000000"})"));
+  EXPECT_FALSE(read("2", ""));
+  EXPECT_FALSE(read("1", R"({"file":"x","columns":{},"lines":"0"})"));
+  EXPECT_FALSE(read("1", R"({"file":"x","columns":{"a":1},"lines":""})"));
+  EXPECT_FALSE(read("1", R"({"columns":{},"lines":""})"));
+  for (const char* text : {"", "[]", "{", "{}"}) EXPECT_FALSE(checks_from_json(text)) << text;
+}
+
+TEST(Checks, OneChangedFigureIsNamedByLineAndColumn) {
+  const FileChecks written = checks_of("x.csv", kTable);
+  EXPECT_TRUE(changes_of(written, kTable).empty());
+  EXPECT_EQ(
+      changes_of(written, "a,b,c\n1,2,3\n4,7,6\n"),
+      std::vector<std::string>{"x.csv:3: column `b` was changed after the run: it holds `7`"});
+  EXPECT_EQ(changes_of(written, "a,b,c\n1,3,2\n4,5,6\n"),
+            std::vector<std::string>{
+                "x.csv:2: columns `b`, `c` were changed after the run: it holds `3`, `2`"});
+  EXPECT_EQ(changes_of(written, "a,b,c\n1,2,3\n"),
+            std::vector<std::string>{"x.csv: has 2 lines; 3 were written"});
+  EXPECT_EQ(changes_of(checks_of("y.json", "{\n  \"n\": 1\n}\n"), "{\n  \"n\": 2\n}\n"),
+            std::vector<std::string>{"y.json:2: was changed after the run: `\"n\": 2`"});
+}
+
+class SealedFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(path_);
+    const auto folder = FolderWriter::create(path_);
+    ASSERT_TRUE(folder);
+    for (const auto file : {kSpecFile, kFactsFile, kEnvironmentFile, kSummaryFile, kHtmlFile}) {
+      ASSERT_TRUE(folder->write(file, "one = 1\ntwo = 2\n"));
+    }
+    ASSERT_TRUE(seal_folder(*folder));
+  }
+  void TearDown() override { fs::remove_all(path_); }
+  void replace(std::string_view file, std::string_view what, std::string_view by) {
+    std::string text = read_text(path_ + "/" + std::string(file)).value_or("");
+    const std::size_t at = text.find(what);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, what.size(), by);
+    std::ofstream(path_ + "/" + std::string(file), std::ios::binary) << text;
+  }
+  std::string path_ = testing::TempDir() + "sealed_" +
+                      testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(SealedFolder, AsItWasLeftHasNoChanges) { EXPECT_TRUE(check_folder(path_).empty()); }
+
+TEST_F(SealedFolder, AnEditOfAnyFileIsNamed) {
+  for (const auto file : {kSpecFile, kFactsFile, kEnvironmentFile, kSummaryFile, kHtmlFile}) {
+    replace(file, "two = 2", "two = 3");
+    const auto changes = check_folder(path_);
+    ASSERT_EQ(changes.size(), 1U) << file;
+    EXPECT_EQ(changes[0], std::string(file) + ":2: was changed after the run: `two = 3`");
+    replace(file, "two = 3", "two = 2");
+  }
+}
+
+TEST_F(SealedFolder, AMissingFileIsNamed) {
+  for (const auto file : {kSpecFile, kOpsFile, kHtmlFile, kChecksFile, kSumsFile}) {
+    const std::string path = path_ + "/" + std::string(file);
+    fs::rename(path, path_ + "/away");
+    const auto changes = check_folder(path_);
+    ASSERT_EQ(changes.size(), 1U) << file;
+    EXPECT_TRUE(changes[0].starts_with(std::string(file) + ": is missing")) << changes[0];
+    fs::rename(path_ + "/away", path);
+  }
+}
+
+TEST_F(SealedFolder, AnEditOfTheChecksThemselvesIsNamed) {
+  replace(kChecksFile, "\"lines\": \"", "\"lines\": \"00000000");
+  ASSERT_EQ(check_folder(path_).size(), 1U);
+  EXPECT_EQ(check_folder(path_)[0], "checks.json: was changed after the run");
+  replace(kChecksFile, "\"lines\": \"00000000", "\"lines\": \"");
+  replace(kSumsFile, "  spec.toml", "0  spec.toml");
+  ASSERT_EQ(check_folder(path_).size(), 1U);
+  EXPECT_TRUE(check_folder(path_)[0].starts_with("SHA256SUMS: the sum of spec.toml"));
+}
+
+}  // namespace
+}  // namespace forebay::report
