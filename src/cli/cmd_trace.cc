@@ -61,6 +61,22 @@ int report_entries(const Invocation& call, const Diagnostics& diagnostics, std::
   return skipped > 0 && call.has("--strict") ? kExitFailed : kExitOk;
 }
 
+// A trace without a single request is no trace: exit code, after saying why there is none.
+int nothing_usable(const std::string& path, std::uint64_t skipped) {
+  fmt::print(stderr, "{}: no request could be read: {}\n", path,
+             skipped > 0 ? fmt::format("all {} entries are malformed", skipped)
+                         : std::string("the file has no entries"));
+  fmt::print(stderr,
+             "  hint: is it a trace? --format NAME says which, `forebay help trace "
+             "describe` lists them\n");
+  return kExitFailed;
+}
+
+int nothing_left(const std::string& path) {
+  fmt::print(stderr, "{}: no request arrives between --begin and --end\n", path);
+  return kExitFailed;
+}
+
 int broken(const std::string& path, const Error& error, const Diagnostics& diagnostics) {
   std::fputs(diagnostics.text().c_str(), stderr);
   fmt::print(stderr, "{}: {}\n", path, to_string(error));
@@ -82,6 +98,7 @@ int run_describe(const Invocation& call) {
   const auto trace = workload::describe(**reader, kv_bytes_per_token);
   if (!trace) return broken(path, trace.error(), diagnostics);
   const int code = report_entries(call, diagnostics, trace->skipped_count);
+  if (trace->request_count == 0) return nothing_usable(path, trace->skipped_count);
   if (call.json()) {
     fmt::print("{}\n", description_json(*trace));
   } else {
@@ -101,6 +118,11 @@ struct Output {
     FOREBAY_TRY_STATUS(writer->write(request, why));
     ++request_count;
     return {};
+  }
+  void discard() {
+    writer.reset();
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
   }
 };
 
@@ -132,9 +154,7 @@ int finish(const Invocation& call, Output& output, Status status, std::vector<st
   if (!status) {
     const std::string reason = output.why.empty() ? to_string(status.error()) : output.why;
     fmt::print(stderr, "{}: {}\n", output.path, reason);
-    output.writer.reset();
-    std::error_code ignored;
-    std::filesystem::remove(output.path, ignored);
+    output.discard();
     return kExitFailed;
   }
   for (std::string& note : output.writer->notes()) notes.push_back(std::move(note));
@@ -208,6 +228,10 @@ int run_convert(const Invocation& call) {
   const Status status = wanted.slice ? convert_slice(**reader, wanted, *output, notes)
                                      : convert_stream(**reader, wanted, *output, notes);
   const int entries = report_entries(call, diagnostics, (*reader)->skipped_count());
+  if (status && output->request_count == 0) {
+    output->discard();
+    return wanted.slice ? nothing_left(path) : nothing_usable(path, (*reader)->skipped_count());
+  }
   const int written = finish(call, *output, status, std::move(notes));
   return written == kExitOk ? entries : written;
 }

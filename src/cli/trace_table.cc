@@ -38,10 +38,19 @@ std::string duration(std::int64_t time_ns) {
 
 std::string arrival_rows(const Description& trace) {
   std::string text = row("requests", grouped(trace.request_count));
+  if (trace.span_ns == 0) {
+    return text + row("arrivals", trace.request_count > 1
+                                      ? "all at one moment: no clock, so no rate and no burstiness"
+                                      : "one request: no rate and no burstiness");
+  }
   text += row("span", duration(trace.span_ns));
   text += row("rate", fmt::format("{:.2f} requests/s", trace.requests_per_s));
-  text += row("burstiness", fmt::format("gap CV {:.2f} (Poisson: 1), fullest 10 s {:.1f} x mean",
-                                        trace.gap_cv, trace.peak_10s_over_mean));
+  std::string bursts = fmt::format("gap CV {:.2f} (Poisson: 1)", trace.gap_cv);
+  // A trace that is shorter than the window has no fullest one.
+  if (trace.peak_10s_over_mean > 0) {
+    bursts += fmt::format(", fullest 10 s {:.1f} x mean", trace.peak_10s_over_mean);
+  }
+  text += row("burstiness", bursts);
   text += row("distinct arrivals", grouped(trace.distinct_arrival_count));
   return text;
 }
@@ -96,6 +105,8 @@ std::string description_table(const Description& trace) {
 }
 
 std::string description_json(const Description& trace) {
+  nlohmann::ordered_json peak;  // null: the trace is shorter than the window
+  if (trace.peak_10s_over_mean > 0) peak = trace.peak_10s_over_mean;
   const nlohmann::ordered_json json = {{"format", trace.format},
                                        {"request_count", trace.request_count},
                                        {"skipped_count", trace.skipped_count},
@@ -103,7 +114,7 @@ std::string description_json(const Description& trace) {
                                        {"requests_per_s", trace.requests_per_s},
                                        {"distinct_arrival_count", trace.distinct_arrival_count},
                                        {"gap_cv", trace.gap_cv},
-                                       {"peak_10s_over_mean", trace.peak_10s_over_mean},
+                                       {"peak_10s_over_mean", peak},
                                        {"input_tokens", json_of(trace.input_tokens)},
                                        {"output_tokens", json_of(trace.output_tokens)},
                                        {"input_tokens_total", trace.input_tokens_total},
