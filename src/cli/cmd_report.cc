@@ -67,6 +67,7 @@ int show(const Invocation& call) {
   if (!call.json()) {
     fmt::print("summary.json agrees with the raw logs, and every file is as the run left it\n");
   }
+  if (summary.inconclusive) return kExitInconclusive;
   return summary.valid ? kExitOk : kExitFailed;
 }
 
@@ -80,7 +81,9 @@ const Command kReportShowCommand{
         "Every figure is computed again from the raw logs and compared with summary.json; the logs "
         "are held against each other, run.json against spec.toml, and every file against what "
         "checks.json and SHA256SUMS say was written. What differs is named by file, line and "
-        "column. Exit 1 when anything differs or is missing, or when the run is invalid.",
+        "column. Exit 1 when anything differs or is missing, or when the run is invalid; 3 when it "
+        "is "
+        "invalid only since the machine was too busy.",
     .flags = {},
     .arguments_min = 1,
     .arguments_max = 1,

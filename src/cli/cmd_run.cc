@@ -83,7 +83,9 @@ std::vector<std::string> sets_of(const Invocation& call) {
 }
 
 int exit_code(const joint::RunOutcome& outcome) {
-  if (!outcome.failure.empty() || !outcome.summary.valid) return kExitFailed;
+  if (!outcome.failure.empty()) return kExitFailed;
+  if (outcome.summary.inconclusive) return kExitInconclusive;
+  if (!outcome.summary.valid) return kExitFailed;
   return outcome.summary.partial.empty() ? kExitOk : kExitInconclusive;
 }
 
@@ -139,8 +141,10 @@ const Command kRunCommand{
     .details =
         "Runs every arm of the specification in every round, in seeded order, and writes a result "
         "folder: raw logs, summary.json and report.html. docs/formats/joint-spec.md lists the "
-        "keys. Ctrl-C leaves a valid partial report. Exit codes: 0 done, 1 invalid or failed, 2 "
-        "the specification is wrong, 3 partial.",
+        "keys. Ctrl-C leaves a valid partial report. Exit codes: 0 done; 1 failed, or invalid by "
+        "wrong bytes, failed requests or an arm that could not run; 2 the specification is wrong; "
+        "3 "
+        "inconclusive: stopped early, or invalid only since this machine was too busy.",
     .flags = kFlags,
     .arguments_min = 1,
     .arguments_max = 1,

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "inventory/environment.h"
-#include "io/sim.h"
 #include "joint/cell_rows.h"
 #include "joint/prepare.h"
 
@@ -149,7 +148,7 @@ Task<CellResult> Cell::run() {
 }
 
 CellResult run_virtual(const CellPlan& plan) {
-  io::SimEngine engine({.seed = mix64(plan.spec->run.seed + plan.round)}, plan.virtual_disk);
+  io::SimEngine engine(virtual_disk_options(*plan.spec, plan.round), plan.virtual_disk);
   io::Loop loop(engine);
   Cell cell(plan, &loop);
   CellResult result = loop.run(cell.run());
@@ -185,6 +184,10 @@ CellResult run_real(const CellPlan& plan) {
 }
 
 }  // namespace
+
+io::SimOptions virtual_disk_options(const Spec& spec, std::uint64_t round) {
+  return {.seed = mix64(spec.run.seed + round)};
+}
 
 CellResult run_cell(const CellPlan& plan) {
   return plan.virtual_disk ? run_virtual(plan) : run_real(plan);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "io/sim.h"
 #include "io/sim_disk.h"
 #include "joint/engine_setup.h"
 #include "joint/rig.h"
@@ -46,6 +47,8 @@ struct CellResult {
 };
 
 [[nodiscard]] CellResult run_cell(const CellPlan& plan);
+// The disk and clock of a cell in virtual time.
+[[nodiscard]] io::SimOptions virtual_disk_options(const Spec& spec, std::uint64_t round);
 
 inline constexpr std::size_t kOpRowsMax = std::size_t{1} << 18;  // of one cell; the rest is counted
 

@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/version.h"
 #include "gate/statistics.h"
+#include "joint/cell.h"
 #include "report/format.h"
 
 namespace forebay::joint {
@@ -39,6 +40,42 @@ void assume_device(const Spec& spec, report::RunFacts& facts) {
            fmt::format("{:g} times as fast as this machine's disk", spec.run.scale),
            "the device is not throttled, and bytes are scaled down"});
     }
+  }
+}
+
+// "11.3 GB/s, 5,000 operations/s, 100 us an operation": what of it is set.
+std::string throttle_text(const ArmSpec& arm) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (arm.bytes_per_second > 0) {
+    add(report::format_rate(arm.bytes_per_second) + " for reads and as much for writes");
+  }
+  if (arm.operations_per_second > 0) {
+    add(report::format_count(arm.operations_per_second) + " operations/s");
+  }
+  if (arm.latency_us > 0) add(fmt::format("{:g} us more an operation", arm.latency_us));
+  return text;
+}
+
+// Rates are the case's own, as those of the spec are.
+void describe_disks(const Spec& spec, report::RunFacts& facts) {
+  if (spec.run.virtual_time) {
+    const io::SimOptions disk = virtual_disk_options(spec, 0);
+    std::string rate = report::format_rate(disk.bytes_per_second * spec.run.scale);
+    if (spec.run.scale != 1) {
+      rate += fmt::format(" ({} as it ran, times scale {:g})",
+                          report::format_rate(disk.bytes_per_second), spec.run.scale);
+    }
+    facts.disks.push_back(fmt::format(
+        "simulated disk: {} for reads and writes together, {:g} to {:g} us an operation "
+        "before its bytes, {} operations at once, no limit of operations/s",
+        rate, static_cast<double>(disk.latency.count()) / 1e3,
+        static_cast<double>((disk.latency + disk.jitter).count()) / 1e3, disk.ops_max));
+  }
+  for (const ArmSpec& arm : spec.arms) {
+    const std::string throttle = arm.kind == "forebay" ? throttle_text(arm) : "";
+    if (throttle.empty()) continue;
+    facts.disks.push_back(fmt::format("arm {}: throttled to {}", arm.name, throttle));
   }
 }
 
@@ -109,6 +146,7 @@ report::RunFacts declare_facts(const Spec& spec, const EngineSetup& setup,
        fmt::format("distinct blocks, {} bytes a token as it runs",
                    setup.options.kv_bytes_per_token)});
   assume_device(spec, facts);
+  describe_disks(spec, facts);
   facts.assumptions.insert(facts.assumptions.end(), spec.assumptions.begin(),
                            spec.assumptions.end());
   facts.notes = workload.notes;

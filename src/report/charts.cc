@@ -39,20 +39,13 @@ void legend(Svg& svg, double y, std::span<const Part> parts) {
   }
 }
 
-void time_axis(Svg& svg, const Scale& x, double top, double bottom) {
-  for (const double tick : x.ticks()) {
-    svg.line(x.at(tick), top, x.at(tick), bottom, "grid");
-    svg.text(x.at(tick), bottom + 18, format_tick_ns(tick), "tick", Anchor::kMiddle);
-  }
-}
-
 constexpr double kBarHeight = 26;
 constexpr double kBarStep = 40;
 
 // One stacked bar an arm; `parts_of` gives its parts from left to right.
-template <class PartsOf>
+template <class PartsOf, class TotalOf>
 std::string stacked_bars(const Summary& summary, const Scale& x, std::string_view label,
-                         PartsOf parts_of, std::string (*total_of)(const ArmSummary&)) {
+                         PartsOf parts_of, TotalOf total_of) {
   double y = 34;
   const auto shown = [](const ArmSummary& arm) { return arm.request_count > 0; };
   const auto rows = static_cast<double>(std::ranges::count_if(summary.arms, shown));
@@ -100,6 +93,13 @@ double per_second(std::int64_t bytes, std::int64_t slice_ns) {
 }
 
 }  // namespace
+
+void time_axis(Svg& svg, const Scale& x, double top, double bottom) {
+  for (const double tick : x.ticks()) {
+    svg.line(x.at(tick), top, x.at(tick), bottom, "grid");
+    svg.text(x.at(tick), bottom + 18, format_tick_ns(tick), "tick", Anchor::kMiddle);
+  }
+}
 
 std::string arm_color(std::size_t arm) { return fmt::format("--arm{}", arm % kArmColors); }
 
@@ -149,31 +149,32 @@ std::string ttft_chart(const RunLog& log, const Summary& summary) {
   return svg.finish();
 }
 
-std::string where_chart(const Summary& summary) {
-  double longest = 0;
-  for (const ArmSummary& arm : summary.arms) {
+std::string where_chart(const Summary& summary, const Unit& unit) {
+  const auto total = [](const ArmSummary& arm) {
     const WhereNs& w = arm.where_ns;
-    longest = std::max(longest, w.queue + w.lookup + w.read + w.recompute + w.other);
-  }
+    return w.queue + w.lookup + w.read + w.recompute + w.other;
+  };
+  double longest = 0;
+  for (const ArmSummary& arm : summary.arms) longest = std::max(longest, total(arm));
   if (longest <= 0) return "";
   // No axis: the numbers stand in the bars and behind them.
   const Scale x = Scale::linear(0, longest, kLeft, kRight - kBehind, Scale::Ends::kExact);
+  const auto shown = [&unit](double ns) {
+    return fmt::format("{} {}", format_in(ns, unit), unit.name);
+  };
   return stacked_bars(
       summary, x, "Where the mean time to first token went",
-      [](const ArmSummary& arm) {
+      [&shown](const ArmSummary& arm) {
         const WhereNs& w = arm.where_ns;
-        const auto part = [](const char* name, const char* color, double ns) {
-          return Part{name, color, ns, format_ns(ns)};
+        const auto part = [&shown](const char* name, const char* color, double ns) {
+          return Part{name, color, ns, shown(ns)};
         };
         return std::array{part("queue", "--queue", w.queue), part("lookup", "--lookup", w.lookup),
                           part("read", "--read", w.read),
                           part("recompute", "--recompute", w.recompute),
                           part("other", "--other", w.other)};
       },
-      [](const ArmSummary& arm) {
-        const WhereNs& w = arm.where_ns;
-        return format_ns(w.queue + w.lookup + w.read + w.recompute + w.other);
-      });
+      [&](const ArmSummary& arm) { return shown(total(arm)); });
 }
 
 std::string sources_chart(const Summary& summary) {
@@ -237,10 +238,13 @@ std::string traffic_chart(const RunLog& log, std::size_t arm, double rate_max) {
     written.emplace_back(to, write_y);
   }
   Svg svg(kWidth, kBottom + 42, "Bytes a second that the storage device moved");
+  const Unit unit = rate_unit(std::array{y.max()});
   for (const double tick : y.ticks()) {
     svg.line(kLeft, y.at(tick), kRight, y.at(tick), "grid");
-    svg.text(kLeft - 10, y.at(tick) + 4, format_rate(tick), "tick", Anchor::kEnd);
+    svg.text(kLeft - 10, y.at(tick) + 4, fmt::format("{:g} {}", tick / unit.size, unit.name),
+             "tick", Anchor::kEnd);
   }
+  svg.text(kRight, kBottom + 36, "time since the start of the round", "tick", Anchor::kEnd);
   for (const double tick : x.ticks()) {
     svg.text(x.at(tick), kBottom + 18, fmt::format("{:g} s", tick), "tick", Anchor::kMiddle);
   }
@@ -270,7 +274,9 @@ std::string rounds_chart(const Summary& summary) {
   constexpr double kTop = 8;
   constexpr double kStep = 30;
   const double bottom = kTop + kStep * static_cast<double>(rows);
-  Svg svg(kWidth, bottom + 30, "Mean time to first token of every round");
+  Svg svg(kWidth, bottom + 46, "Mean time to first token of every round");
+  svg.text(kRight, bottom + 40, "mean time to first token of a round (logarithmic)", "tick",
+           Anchor::kEnd);
   time_axis(svg, x, kTop, bottom);
   double y = kTop + kStep / 2;
   for (std::size_t a = 0; a < summary.arms.size(); ++a) {

@@ -100,6 +100,7 @@ void visit(Io& io, Facts& facts) {
   io("workload_varies", facts.workload_varies);
   io("lag_ms_max", facts.thresholds.lag_ms_max);
   io("step_lag_share_max", facts.thresholds.step_lag_share_max);
+  io("disks", facts.disks);
   io.list("arms", facts.arms);
   io.list("published", facts.published);
   io.list("assumptions", facts.assumptions);

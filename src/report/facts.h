@@ -65,6 +65,7 @@ struct RunFacts {
   std::string workload;          // one line
   bool workload_varies = false;  // by round; else rounds repeat the same requests
   Thresholds thresholds;
+  std::vector<std::string> disks;  // simulated ones and throttles, with their rates; one line each
   std::vector<ArmFacts> arms;
   std::vector<PublishedRow> published;
   std::vector<Assumption> assumptions;

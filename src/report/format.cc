@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "telemetry/histogram.h"
 
 namespace forebay::report {
 namespace {
@@ -25,7 +28,61 @@ Factor factor_of(double ratio) {
   return ratio >= 1 ? Factor{ratio, true} : Factor{1 / ratio, false};
 }
 
+// The largest of `units` (ascending) that no positive value falls below a tenth of; all below: the
+// first; none: the last.
+Unit unit_of(std::span<const double> values, std::span<const Unit> units) {
+  double smallest = 0;
+  for (const double value : values) {
+    if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
+  }
+  if (smallest == 0) return units.back();
+  Unit chosen = units.front();
+  for (const Unit& unit : units) {
+    if (smallest >= 0.1 * unit.size) chosen = unit;
+  }
+  return chosen;
+}
+
+constexpr std::array<Unit, 4> kTimeUnits{{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
+constexpr std::array<Unit, 3> kRateUnits{{{1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}}};
+
+void add(std::vector<double>& values, const std::optional<double>& value) {
+  if (value) values.push_back(*value);
+}
+
 }  // namespace
+
+Unit time_unit(std::span<const double> values_ns) { return unit_of(values_ns, kTimeUnits); }
+Unit rate_unit(std::span<const double> bytes_per_second) {
+  return unit_of(bytes_per_second, kRateUnits);
+}
+
+std::string format_in(const std::optional<double>& value, const Unit& unit, const char* absent) {
+  if (!value) return absent;
+  const double shown = *value / unit.size;
+  return shown > 0 && shown < 0.9995 ? fmt::format("{:.3f}", shown) : format_count(shown);
+}
+
+TableUnits units_of(const RunFacts& facts, const Summary& summary) {
+  std::vector<double> times;
+  std::vector<double> token_times;
+  std::vector<double> rates;
+  for (const ArmSummary& arm : summary.arms) {
+    for (const auto& time : {arm.ttft_ns.mean, arm.ttft_ns.p50, arm.ttft_ns.p90, arm.ttft_ns.p99}) {
+      add(times, time);
+    }
+    add(token_times, arm.ns_per_output_token.p50);
+    add(rates, case_rate(arm.load_bytes_per_second, facts.scale));
+  }
+  for (const PublishedRow& row : facts.published) {
+    if (row.ttft_s) times.push_back(*row.ttft_s * 1e9);
+    add(rates, row.load_bytes_per_second);
+  }
+  for (const VariantSummary& variant : summary.variants) {
+    for (const auto& arm : variant.arms) add(times, arm.ttft_ns_mean);
+  }
+  return {time_unit(times), time_unit(token_times), rate_unit(rates)};
+}
 
 std::string format_ns(double ns) {
   if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
@@ -56,7 +113,11 @@ std::string format_rate(const std::optional<double>& bytes_per_second) {
 
 std::string format_count(double value) {
   if (value < 99.95) return digits(value);
-  std::string text = fmt::format("{:.0f}", value);
+  return format_whole(static_cast<std::uint64_t>(std::llround(value)));
+}
+
+std::string format_whole(std::uint64_t value) {
+  std::string text = fmt::format("{}", value);
   for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
   return text;
 }
@@ -72,7 +133,7 @@ std::string format_ratio(double ratio) {
 }
 
 std::string metric_title(std::string_view metric) {
-  if (metric == "output_tokens_per_second") return "output tokens/s";
+  if (metric == "output_tokens_per_second") return "output tok/s";
   constexpr std::string_view kTtft = "ttft_ns.";
   if (metric.starts_with(kTtft)) return fmt::format("TTFT {}", metric.substr(kTtft.size()));
   return std::string(metric);
@@ -81,6 +142,12 @@ std::string metric_title(std::string_view metric) {
 std::string comparison_text(const Comparison& comparison) {
   const auto& [pair_count, ratio, interval] = comparison.ratio;
   const char* rounds = pair_count == 1 ? "round" : "rounds";
+  if (comparison.identical) {
+    return fmt::format(
+        "{} ({} identical rounds of a deterministic simulation: one sample, no "
+        "interval)",
+        format_ratio(ratio), pair_count);
+  }
   if (!interval) {
     return fmt::format("{} ({} {}: no interval below {})", format_ratio(ratio), pair_count, rounds,
                        gate::kPairsForInterval);
@@ -90,8 +157,11 @@ std::string comparison_text(const Comparison& comparison) {
   const bool higher = ratio >= 1;
   const double low = higher ? interval->low : 1 / interval->high;
   const double high = higher ? interval->high : 1 / interval->low;
-  return fmt::format("{} ({:.1f} % CI {} to {}, {} {})", format_ratio(ratio),
-                     100 * interval->confidence, digits(low), digits(high), pair_count, rounds);
+  const std::string sure = fmt::format("{:.1f} % CI {} to {}, {} {}", 100 * interval->confidence,
+                                       digits(low), digits(high), pair_count, rounds);
+  return shows_no_difference(comparison)
+             ? fmt::format("no difference shown ({}, {})", format_ratio(ratio), sure)
+             : fmt::format("{} ({})", format_ratio(ratio), sure);
 }
 
 bool is_better(const Comparison& comparison) {
@@ -102,6 +172,42 @@ bool is_better(const Comparison& comparison) {
 bool is_clear(const Comparison& comparison) {
   const auto& interval = comparison.ratio.interval;
   return interval && (interval->high < 1 || interval->low > 1);
+}
+
+bool shows_no_difference(const Comparison& comparison) {
+  return comparison.ratio.interval && !is_clear(comparison);
+}
+
+std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary) {
+  std::vector<std::string> notes;
+  const bool too_few = std::ranges::any_of(summary.arms, [](const ArmSummary& arm) {
+    return arm.ran() && (!arm.ttft_ns.p50 || !arm.ttft_ns.p90 || !arm.ttft_ns.p99);
+  });
+  if (too_few) {
+    notes.push_back(fmt::format(
+        "n/a: too few requests for that percentile: p50 needs {}, p90 {}, p99 {}{}; or requests "
+        "that "
+        "never had a first token",
+        telemetry::floor_of(0.5), telemetry::floor_of(0.9), telemetry::floor_of(0.99),
+        facts.workload_varies ? "" : " (rounds repeat the same requests, which count once)"));
+  }
+  for (const ArmSummary& arm : summary.arms) {
+    const std::uint64_t lost = arm.save_dropped_blocks + arm.save_refused_blocks;
+    if (lost > 0) {
+      notes.push_back(fmt::format(
+          "{}: {} of {} computed blocks were not saved: {} dropped (too many bytes on their way), "
+          "{} "
+          "refused (busy, full, quota)",
+          arm.name, format_whole(lost), format_whole(arm.saved_blocks + arm.save_dropped_blocks),
+          format_whole(arm.save_dropped_blocks), format_whole(arm.save_refused_blocks)));
+    }
+    if (arm.ops_dropped > 0) {
+      notes.push_back(fmt::format(
+          "{}: {} operations, the oldest of their cells, fell out of the bounded log (ops.csv)",
+          arm.name, format_whole(arm.ops_dropped)));
+    }
+  }
+  return notes;
 }
 
 std::optional<double> case_rate(const std::optional<double>& bytes_per_second, double scale) {

@@ -7,6 +7,7 @@
 
 #include "report/charts.h"
 #include "report/format.h"
+#include "report/latency_chart.h"
 #include "report/page_style.h"
 #include "report/svg.h"
 
@@ -31,9 +32,9 @@ std::string cell(std::string_view text, std::string_view css_class = "") {
              : fmt::format("<td class=\"{}\">{}</td>", shown_class, escape_html(text));
 }
 
-std::string head_row(std::initializer_list<std::string_view> titles) {
+std::string head_row(std::initializer_list<std::string> titles) {
   std::string row = "<tr>";
-  for (const std::string_view title : titles) row += fmt::format("<th>{}</th>", escape_html(title));
+  for (const std::string& title : titles) row += fmt::format("<th>{}</th>", escape_html(title));
   return row + "</tr>\n";
 }
 
@@ -58,7 +59,11 @@ std::string header(const RunFacts& facts, const Summary& summary) {
   for (const std::string& reason : summary.invalid_reasons) {
     out += fmt::format("<li>{}</li>", escape_html(reason));
   }
-  return out + "</ul></div>\n";
+  out += "</ul>";
+  for (const std::string& line : summary.advice) {
+    out += fmt::format("<p>{}.</p>", escape_html(line));
+  }
+  return out + "</div>\n";
 }
 
 // The median is what most users feel; without one (too few requests) the mean must do.
@@ -72,73 +77,103 @@ const Comparison* headline_of(const Summary& summary, const std::string& baselin
   return best;
 }
 
+std::string card(const Comparison& comparison, const std::string& against) {
+  const std::string text = comparison_text(comparison);
+  const std::size_t split = text.find(" (");
+  const std::string why = text.substr(split + 2, text.size() - split - 3);
+  const std::string metric = metric_title(comparison.metric);
+  if (shows_no_difference(comparison)) {
+    return fmt::format(
+        "<div class=\"card\"><div class=\"figure open words\">no difference shown</div><div "
+        "class=\"what\">{} against {}</div><div class=\"how\">{}</div></div>\n",
+        metric, escape_html(against), escape_html(why));
+  }
+  const std::string figure = text.substr(0, split);
+  const std::size_t space = figure.find(' ');
+  const bool equal = space == std::string::npos;
+  const char* mood = !is_clear(comparison) ? "open" : is_better(comparison) ? "good" : "bad";
+  return fmt::format(
+      "<div class=\"card\"><div class=\"figure {}\">{}</div><div class=\"what\">{} {} {}</div>"
+      "<div class=\"how\">{}</div></div>\n",
+      mood, escape_html(figure.substr(0, space)),
+      escape_html(equal ? "" : figure.substr(space + 1)), metric,
+      escape_html((equal ? "as " : "than ") + against), escape_html(why));
+}
+
 std::string cards(const RunFacts& facts, const Summary& summary) {
   std::string out;
   for (const ArmFacts& arm : facts.arms) {
     const Comparison* comparison = headline_of(summary, arm.name);
-    if (comparison == nullptr) continue;
-    const std::string text = comparison_text(*comparison);
-    const std::size_t split = text.find(" (");
-    const std::string figure = text.substr(0, split);
-    const std::size_t space = figure.find(' ');
-    const bool equal = space == std::string::npos;
-    const bool clear = is_clear(*comparison);
-    const char* mood = !clear ? "open" : is_better(*comparison) ? "good" : "bad";
-    out += fmt::format(
-        "<div class=\"card\"><div class=\"figure {}\">{}</div><div class=\"what\">{} {} {}</div>"
-        "<div class=\"how\">{}{}</div></div>\n",
-        mood, escape_html(figure.substr(0, space)),
-        escape_html(equal ? "" : figure.substr(space + 1)), metric_title(comparison->metric),
-        escape_html((equal ? "as " : "than ") + arm.name),
-        clear ? "" : "not clear: ", escape_html(text.substr(split + 2, text.size() - split - 3)));
+    if (comparison != nullptr) out += card(*comparison, arm.name);
   }
   return out.empty() ? "" : "<div class=\"cards\">" + out + "</div>\n";
 }
 
-std::string arm_row(const RunFacts& facts, const ArmSummary& arm, std::size_t index) {
+std::string arm_row(const RunFacts& facts, const ArmSummary& arm, std::size_t index,
+                    const TableUnits& units) {
   const bool candidate = arm.name == facts.candidate;
   std::string row =
       fmt::format("<tr{}><td><span class=\"swatch\" style=\"background:var({})\"></span>{}</td>",
                   candidate ? " class=\"candidate\"" : "", arm_color(index), escape_html(arm.name));
-  if (!arm.skipped.empty()) {
-    return row + fmt::format("<td colspan=\"9\" class=\"na\">skipped: {}</td></tr>\n",
-                             escape_html(arm.skipped));
+  if (!arm.ran()) {
+    return row + fmt::format("<td colspan=\"10\" class=\"na\">{}</td></tr>\n",
+                             arm.skipped.empty() ? std::string(kNotRun)
+                                                 : "skipped: " + escape_html(arm.skipped));
   }
   const double total = static_cast<double>(arm.blocks.total());
-  row += cell(format_ns(arm.ttft_ns.mean)) + cell(format_ns(arm.ttft_ns.p50)) +
-         cell(format_ns(arm.ttft_ns.p90)) + cell(format_ns(arm.ttft_ns.p99)) +
-         cell(format_ns(arm.ns_per_output_token.p50)) +
+  for (const auto& time : {arm.ttft_ns.mean, arm.ttft_ns.p50, arm.ttft_ns.p90, arm.ttft_ns.p99}) {
+    row += cell(format_in(time, units.time));
+  }
+  row += cell(format_in(arm.ns_per_output_token.p50, units.token_time)) +
          cell(format_count(arm.output_tokens_per_second));
   row += cell(format_share(total - static_cast<double>(arm.blocks.recomputed), total));
-  row += cell(format_rate(case_rate(arm.load_bytes_per_second, facts.scale)));
-  row += cell(fmt::format("{}", arm.request_count));
+  row += cell(format_in(case_rate(arm.load_bytes_per_second, facts.scale), units.rate, kNone));
+  row += cell(arm.kind == "recompute"
+                  ? std::string(kNone)
+                  : format_whole(arm.save_dropped_blocks + arm.save_refused_blocks));
+  row += cell(format_whole(arm.request_count));
   return row + "</tr>\n";
 }
 
-std::string published_row(const PublishedRow& row) {
+std::string published_row(const PublishedRow& row, const TableUnits& units) {
+  const auto ttft = row.ttft_s ? std::optional(*row.ttft_s * 1e9) : std::nullopt;
   std::string out = fmt::format("<tr class=\"published\"><td>{}</td>", escape_html(row.name));
-  out += cell(row.ttft_s ? format_ns(*row.ttft_s * 1e9) : kNotAvailable);
+  out += cell(format_in(ttft, units.time, kNone));
   out += cell("") + cell("") + cell("") + cell("");
-  out += cell(row.output_tokens_per_second ? format_count(*row.output_tokens_per_second)
-                                           : std::string(kNotAvailable));
-  out += cell("") + cell(format_rate(row.load_bytes_per_second)) + cell("");
+  out += cell(format_in(row.output_tokens_per_second, {}, kNone));
+  out += cell("") + cell(format_in(row.load_bytes_per_second, units.rate, kNone)) + cell("") +
+         cell("");
   return out + "</tr>\n";
 }
 
-std::string arms_table(const RunFacts& facts, const Summary& summary) {
-  std::string out = "<div class=\"scroll\"><table>\n";
-  out += head_row({"arm", "TTFT mean", "p50", "p90", "p99", "per token p50", "output tokens/s",
-                   "hit ratio", "load rate", "requests"});
-  for (std::size_t a = 0; a < summary.arms.size(); ++a) {
-    out += arm_row(facts, summary.arms[a], a);
+std::string paragraphs(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) {
+    out += fmt::format("<p class=\"about\">{}.</p>\n", escape_html(line));
   }
-  for (const PublishedRow& row : facts.published) out += published_row(row);
+  return out;
+}
+
+std::string arms_table(const RunFacts& facts, const Summary& summary) {
+  const TableUnits units = units_of(facts, summary);
+  const auto with = [](const char* title, const Unit& unit) {
+    return fmt::format("{} {}", title, unit.name);
+  };
+  std::string out = "<div class=\"scroll\"><table>\n";
+  out += head_row({"arm", with("TTFT mean", units.time), with("p50", units.time),
+                   with("p90", units.time), with("p99", units.time),
+                   with("per token p50", units.token_time), "output tok/s", "hit ratio",
+                   with("load", units.rate), "blocks not saved", "requests"});
+  for (std::size_t a = 0; a < summary.arms.size(); ++a) {
+    out += arm_row(facts, summary.arms[a], a, units);
+  }
+  for (const PublishedRow& row : facts.published) out += published_row(row, units);
   out += "</table></div>\n";
   for (const PublishedRow& row : facts.published) {
     out += fmt::format("<p class=\"about\"><em>{}</em>: published, not measured here. {}</p>\n",
                        escape_html(row.name), escape_html(row.source));
   }
-  return out;
+  return out + paragraphs(facts.disks) + paragraphs(footnotes(facts, summary));
 }
 
 std::string comparison_table(const Summary& summary) {
@@ -152,13 +187,15 @@ std::string comparison_table(const Summary& summary) {
     out += "<tr>" + cell(comparison.baseline) + cell(metric_title(comparison.metric)) +
            cell(fmt::format("{:.3f}", ratio)) +
            cell(interval ? fmt::format("{:.3f} to {:.3f}", interval->low, interval->high)
-                         : std::string(kNotAvailable)) +
+                : comparison.identical ? std::string("identical rounds")
+                                       : std::string(kNotAvailable)) +
            cell(interval ? fmt::format("{:.1f} %", 100 * interval->confidence)
                          : std::string(kNotAvailable)) +
            cell(fmt::format("{}", pair_count)) +
-           cell(format_ratio(ratio), !clear   ? ""
-                                     : better ? "good"
-                                              : "bad") +
+           cell(shows_no_difference(comparison) ? "no difference shown" : format_ratio(ratio),
+                !clear   ? ""
+                : better ? "good"
+                         : "bad") +
            "</tr>\n";
   }
   return out + "</table></div>\n";
@@ -175,21 +212,68 @@ std::string traffic(const RunLog& log) {
   return out;
 }
 
-std::string variants_table(const Summary& summary) {
+std::string variants_table(const RunFacts& facts, const Summary& summary) {
   if (summary.variants.empty()) return "";
+  const Unit time = units_of(facts, summary).time;
   std::string out = "<div class=\"scroll\"><table>\n<tr><th>input</th>";
-  for (const auto& arm : summary.variants.front().arms) {
-    out += fmt::format("<th>{0} TTFT mean</th><th>{0} output tokens/s</th>", escape_html(arm.name));
+  for (const ArmSummary& arm : summary.arms) {
+    if (!arm.skipped.empty()) continue;
+    out += fmt::format("<th>{0} TTFT mean {1}</th><th>{0} output tok/s</th>", escape_html(arm.name),
+                       time.name);
   }
   out += "</tr>\n";
   for (const VariantSummary& variant : summary.variants) {
     out += "<tr>" + cell(fmt::format("{} = {}", variant.key, variant.value));
-    for (const auto& arm : variant.arms) {
-      out += cell(format_ns(arm.ttft_ns_mean)) + cell(format_count(arm.output_tokens_per_second));
+    for (const ArmSummary& arm : summary.arms) {
+      if (!arm.skipped.empty()) continue;
+      const VariantSummary::Arm* found = variant.arm(arm.name);
+      out += found == nullptr ? cell(kNotRun, "na") + cell(kNone)
+                              : cell(format_in(found->ttft_ns_mean, time)) +
+                                    cell(format_count(found->output_tokens_per_second));
     }
     out += "</tr>\n";
   }
   return out + "</table></div>\n";
+}
+
+// Every class of every arm: how many, how long, how much.
+std::string operations_table(const Summary& summary) {
+  std::vector<double> times;
+  for (const ArmSummary& arm : summary.arms) {
+    for (const OperationSummary& operation : arm.operations) {
+      const Distribution& d = operation.latency_ns;
+      for (const auto& time : {d.mean, d.p50, d.p99, d.max}) times.push_back(time.value_or(0));
+    }
+  }
+  const Unit unit = time_unit(times);
+  const auto with = [&unit](const char* title) { return fmt::format("{} {}", title, unit.name); };
+  std::string rows;
+  for (const ArmSummary& arm : summary.arms) {
+    for (const OperationSummary& operation : arm.operations) {
+      const Distribution& d = operation.latency_ns;
+      rows += "<tr>" + cell(arm.name) + cell(operation.name) + cell(format_whole(d.count));
+      for (const auto& time : {d.mean, d.p50, d.p90, d.p99, d.max}) {
+        rows += cell(format_in(time, unit));
+      }
+      rows +=
+          cell(operation.bytes > 0 ? format_count(static_cast<double>(operation.bytes) / (1 << 20))
+                                   : std::string(kNone)) +
+          cell(format_whole(operation.failed_blocks)) + "</tr>\n";
+    }
+  }
+  if (rows.empty()) return "";
+  return "<div class=\"scroll\"><table>\n" +
+         head_row({"arm", "operation", "count", with("mean"), with("p50"), with("p90"), with("p99"),
+                   with("max"), "MiB moved", "blocks not moved"}) +
+         rows + "</table></div>\n";
+}
+
+std::string operations(const RunLog& log, const Summary& summary) {
+  std::string out;
+  for (const LatencyChart& chart : latency_charts(log, summary)) {
+    out += fmt::format("<h3>{}</h3>\n{}", chart.name, chart.svg);
+  }
+  return out + operations_table(summary);
 }
 
 std::string assumptions_table(const RunFacts& facts) {
@@ -223,6 +307,10 @@ std::string notes_list(const RunFacts& facts, const Summary& summary) {
       100 * step_lag, 100 * facts.thresholds.step_lag_share_max);
   std::uint64_t wrong = 0;
   for (const ArmSummary& arm : summary.arms) wrong += arm.wrong_blocks;
+  std::uint64_t dropped = 0;
+  for (const ArmSummary& arm : summary.arms) dropped += arm.ops_dropped;
+  out += fmt::format("<li>operations that fell out of the bounded log ops.csv: {}</li>\n",
+                     format_whole(dropped));
   out += fmt::format("<li>blocks that held wrong bytes, every byte loaded was compared: {}</li>\n",
                      wrong);
   return out + "</ul>\n";
@@ -262,7 +350,7 @@ std::string html_report(const RunLog& log, const Summary& summary,
   out += section("Time to first token", "The share of requests that had their first token by then.",
                  ttft_chart(log, summary));
   out += section("Where the time went", "The mean time to first token of each arm, in its parts.",
-                 where_chart(summary));
+                 where_chart(summary, units_of(facts, summary).time));
   out += section("Where the KV came from", "Blocks of the prompts, by source.",
                  sources_chart(summary));
   out += section("What the device moved",
@@ -273,6 +361,14 @@ std::string html_report(const RunLog& log, const Summary& summary,
                                    "{:g} of the case's), in the first round of each arm.",
                                    facts.scale),
                  traffic(log));
+  out +=
+      section("How long storage operations took",
+              std::string("Calls of the engine to its cache, many blocks each, warm-up included; a "
+                          "load from two tiers stands in both.") +
+                  (facts.virtual_time ? " The simulated clock stands still for what memory does, "
+                                        "so lookups and DRAM show no time."
+                                      : ""),
+              operations(log, summary));
   out += section("Every round",
                  "The mean time to first token of each round: how far apart the dots of an arm lie "
                  "is the noise that the intervals speak of.",
@@ -283,7 +379,7 @@ std::string html_report(const RunLog& log, const Summary& summary,
                  comparison_table(summary));
   out += section("How the outcome moves",
                  "The same test with one input changed, re-run in virtual time.",
-                 variants_table(summary));
+                 variants_table(facts, summary));
   out += section("Validity and notes", "", notes_list(facts, summary));
   out += section("What was assumed", "Inputs of the result that were not measured here.",
                  assumptions_table(facts));

@@ -60,11 +60,24 @@ TEST(Format, ARatioSaysWhichWayAndHowSure) {
   EXPECT_TRUE(is_better(comparison));
   EXPECT_TRUE(is_clear(comparison));
   comparison.ratio.interval->high = 1.25;
-  EXPECT_EQ(comparison_text(comparison), "4.00x lower (96.9 % CI 0.80 to 5.00, 6 rounds)");
+  EXPECT_EQ(comparison_text(comparison),
+            "no difference shown (4.00x lower, 96.9 % CI 0.80 to 5.00, 6 rounds)");
   EXPECT_FALSE(is_clear(comparison));
   comparison.ratio = {.pair_count = 1, .ratio = 2, .interval = std::nullopt};
   EXPECT_EQ(comparison_text(comparison), "2.00x higher (1 round: no interval below 5)");
   EXPECT_FALSE(is_better(comparison));
+}
+
+TEST(Format, AColumnHasOneUnitThatItsSmallestFigureFits) {
+  EXPECT_STREQ(time_unit(std::vector<double>{77e6, 1.6e9}).name, "ms");
+  EXPECT_STREQ(time_unit(std::vector<double>{0.0, 9.3e9, 38e9}).name, "s");
+  EXPECT_STREQ(rate_unit(std::vector<double>{0.98e9, 5.23e9}).name, "GB/s");
+  const Unit ms{1e6, "ms"};
+  EXPECT_EQ(format_in(1.62e9, ms), "1,620");
+  EXPECT_EQ(format_in(76.8e6, ms), "76.8");
+  EXPECT_EQ(format_in(0.12e6, ms), "0.120");
+  EXPECT_EQ(format_in(std::nullopt, ms), "n/a");
+  EXPECT_EQ(format_in(std::nullopt, ms, kNone), "-");
 }
 
 TEST(TextReport, SaysWhatIsWrongBeforeAnyFigure) {
@@ -84,7 +97,69 @@ TEST(TextReport, ShowsPublishedRowsAsSuchAndSkippedArmsWithTheirReason) {
   const std::string text = text_report(test.log.facts, summarise(test.log));
   EXPECT_TRUE(contains(text, "vendor: published, not measured here: a claim"));
   EXPECT_TRUE(contains(text, "files: skipped: no virtual time"));
-  EXPECT_TRUE(contains(text, "980 MB/s"));
+  EXPECT_TRUE(contains(text, "load GB/s"));
+  EXPECT_TRUE(contains(text, "0.980"));
+}
+
+TEST(TextReport, AnArmThatNeverRanShowsNoFigures) {
+  TestLog test = six_rounds();
+  test.log.facts.partial = "stopped by a signal";
+  test.log.facts.arms.push_back({"late", "dram", "", ""});
+  test.log.facts.variants = {{"engine.tp", "4"}};
+  const Summary summary = summarise(test.log);
+  const std::string text = text_report(test.log.facts, summary);
+  const std::size_t row = text.find("\n  late ");
+  ASSERT_NE(row, std::string::npos) << text;
+  const std::string line = text.substr(row + 1, text.find('\n', row + 1) - row - 1);
+  EXPECT_TRUE(line.ends_with(" not run")) << line;
+  EXPECT_TRUE(contains(text, "engine.tp = 4"));
+  EXPECT_FALSE(contains(text, "0.00")) << text;
+  const std::string page = html_report(test.log, summary, "{}");
+  EXPECT_TRUE(contains(page, "class=\"na\">not run</td>"));
+}
+
+TEST(TextReport, SaysOnceWhyAPercentileIsMissing) {
+  const TestLog test = six_rounds();  // 72 requests an arm
+  const std::string text = text_report(test.log.facts, summarise(test.log));
+  EXPECT_TRUE(contains(text, "p50 needs 11, p90 64, p99 662;"));
+  EXPECT_EQ(text.find("too few requests"), text.rfind("too few requests"));
+  TestLog repeated = six_rounds();
+  repeated.log.facts.workload_varies = false;
+  EXPECT_TRUE(contains(text_report(repeated.log.facts, summarise(repeated.log)),
+                       "rounds repeat the same requests"));
+}
+
+TEST(TextReport, ShowsWhatWasNotSavedAndTheDisksItRanOn) {
+  TestLog test = six_rounds();
+  test.log.cells[0].saved_blocks = 3000;
+  test.log.cells[0].save_dropped_blocks = 400;
+  test.log.cells[0].save_refused_blocks = 20;
+  test.log.cells[0].ops_dropped = 7;
+  test.log.facts.disks = {"simulated disk: 3.00 GB/s"};
+  const Summary summary = summarise(test.log);
+  const std::string page = html_report(test.log, summary, "{}");
+  const std::string text = text_report(test.log.facts, summary);
+  for (const std::string& shown : {text, page}) {
+    EXPECT_TRUE(
+        contains(shown, "recompute: 420 of 3,400 computed blocks were not saved: 400 dropped"));
+    EXPECT_TRUE(contains(shown, "recompute: 7 operations, the oldest of their cells"));
+    EXPECT_TRUE(contains(shown, "simulated disk: 3.00 GB/s"));
+  }
+}
+
+TEST(TextReport, AnIntervalThatContainsOneIsNoWin) {
+  TestLog test = six_rounds();
+  // Of six rounds three are won by 10 %, three lost by as much.
+  for (RequestRow& row : test.log.requests) {
+    if (row.arm == 1) row.first_token_ns = row.intended_ns + (row.round % 2 == 0 ? 36 : 44) * kMs;
+  }
+  const Summary summary = summarise(test.log);
+  EXPECT_TRUE(
+      contains(text_report(test.log.facts, summary), "TTFT mean        no difference shown ("));
+  const std::string page = html_report(test.log, summary, "{}");
+  EXPECT_TRUE(contains(page, ">no difference shown</div>"));
+  EXPECT_FALSE(contains(page, "figure good"));
+  EXPECT_FALSE(contains(page, "td class=\"good\""));
 }
 
 TEST(HtmlReport, NeedsNoNetwork) {
@@ -117,6 +192,36 @@ TEST(HtmlReport, AnInvalidRunHasNoHeadline) {
   const std::string page = html_report(test.log, summarise(test.log), "{}");
   EXPECT_FALSE(contains(page, "class=\"cards\""));
   EXPECT_TRUE(contains(page, "Do not use these figures"));
+}
+
+TEST(HtmlReport, DrawsTheLatencyOfEveryClassThatTookTime) {
+  TestLog test = six_rounds();
+  const auto op = [&](std::int64_t direction, std::int64_t tier, std::int64_t took_ns) {
+    test.log.ops.push_back({.arm = 1,
+                            .direction = direction,
+                            .tier = tier,
+                            .end_ns = took_ns,
+                            .bytes = 1 << 20,
+                            .block_count = 1});
+  };
+  op(0, 2, 2'000'000);
+  op(0, 2, 3'000'000);
+  op(0, 1, 0);
+  op(1, 1, 50'000);
+  test.log.requests[12].lookup_ns = 900;  // the first of arm 1
+  const Summary summary = summarise(test.log);
+  ASSERT_EQ(summary.arms[1].operations.size(), 4U);
+  const OperationSummary& flash = summary.arms[1].operations[2];
+  EXPECT_EQ(flash.name, "read flash");
+  EXPECT_EQ(flash.bytes, 2U << 20);
+  EXPECT_EQ(flash.latency_ns.mean, 2.5e6);
+  const std::string page = html_report(test.log, summary, "{}");
+  for (const char* name : {"lookup", "read flash", "write"}) {
+    EXPECT_TRUE(contains(page, "<h3>" + std::string(name) + "</h3>")) << name;
+  }
+  // All zeros cannot stand on a logarithmic axis; the table has them.
+  EXPECT_FALSE(contains(page, "<h3>read dram</h3>"));
+  EXPECT_TRUE(contains(page, "<td>read dram</td><td>1</td>"));
 }
 
 TEST(HtmlReport, OfNothingIsStillAPage) {

@@ -55,6 +55,7 @@ p.about { color: var(--soft); max-width: 76ch; margin: 0 0 14px; font-size: 15px
   font-variant-numeric: tabular-nums; }
 .card .figure.good { color: var(--good); } .card .figure.bad { color: var(--bad); }
 .card .figure.open { color: var(--soft); }
+.card .figure.words { font-size: 26px; line-height: 44px; }
 .card .what { font-weight: 600; margin-top: 4px; }
 .card .how { color: var(--soft); font-size: 14px; margin-top: 2px; }
 .scroll { overflow-x: auto; }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "report/operations.h"
 #include "telemetry/histogram.h"
 
 namespace forebay::report {
@@ -162,6 +164,13 @@ std::vector<const Cell*> shown_cells(const Cells& cells, std::int64_t variant, s
   return shown;
 }
 
+void add_saves(const CellRow& row, ArmSummary& arm) {
+  arm.saved_blocks += static_cast<std::uint64_t>(row.saved_blocks);
+  arm.save_refused_blocks += static_cast<std::uint64_t>(row.save_refused_blocks);
+  arm.save_dropped_blocks += static_cast<std::uint64_t>(row.save_dropped_blocks);
+  arm.ops_dropped += static_cast<std::uint64_t>(row.ops_dropped);
+}
+
 // `repeated`: the cells are rounds of the same requests.
 ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cells, bool repeated) {
   ArmSummary arm;
@@ -178,6 +187,7 @@ ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cel
     arm.device_read_bytes += static_cast<std::uint64_t>(cell->row->device_read_bytes);
     arm.device_written_bytes += static_cast<std::uint64_t>(cell->row->device_written_bytes);
     arm.cpu_seconds_per_round += static_cast<double>(cell->row->process_cpu_ns) / kNsPerSecond;
+    add_saves(*cell->row, arm);
   }
   arm.request_count = tally.ttft.values.size() + tally.ttft.censored;
   arm.failed_count = tally.failed;
@@ -209,6 +219,25 @@ void add_rounds(std::span<const Cell* const> cells, ArmSummary& arm) {
     if (!cell->row->complete()) continue;
     arm.ttft_ns_mean_by_round.push_back(summarise_arm({}, std::span(&cell, 1), false).ttft_ns.mean);
   }
+}
+
+void add_operations(const RunLog& log, std::size_t index, ArmSummary& arm) {
+  const auto rounds = shown_rounds(log, index);
+  const std::uint64_t repetitions =
+      log.facts.workload_varies ? 1 : std::max<std::size_t>(1, rounds.size());
+  for (OperationSample& sample : operation_samples(log, index, rounds)) {
+    const std::uint64_t independent = sample.latency_ns.size() / repetitions;
+    arm.operations.push_back({std::string(sample.name), sample.bytes, sample.failed_blocks,
+                              distribution_of(std::move(sample.latency_ns), 0, independent)});
+  }
+}
+
+// Rounds of one workload under a simulated clock are repetitions, not samples.
+bool all_identical(std::span<const gate::Pair> pairs) {
+  return pairs.size() > 1 && std::ranges::all_of(pairs, [&](const gate::Pair& pair) {
+           return pair.candidate == pairs.front().candidate &&
+                  pair.baseline == pairs.front().baseline;
+         });
 }
 
 struct Metric {
@@ -259,10 +288,12 @@ std::vector<Comparison> compare(const RunFacts& facts, const Cells& cells) {
     for (const Metric& metric : kMetrics) {
       const auto pairs =
           pairs_of(cells, candidate - names.begin(), static_cast<std::int64_t>(baseline), metric);
-      if (const auto ratio = gate::paired_ratio(pairs)) {
-        comparisons.push_back(
-            {std::string(names[baseline]), std::string(metric.name), metric.better, *ratio});
-      }
+      auto ratio = gate::paired_ratio(pairs);
+      if (!ratio) continue;
+      const bool identical = all_identical(pairs);
+      if (identical) ratio->interval.reset();
+      comparisons.push_back({std::string(names[baseline]), std::string(metric.name), metric.better,
+                             identical, *ratio});
     }
   }
   return comparisons;
@@ -294,6 +325,27 @@ class Judge {
     for (const auto& [key, trouble] : troubles_) lines.push_back(line(key, trouble));
     return lines;
   }
+  [[nodiscard]] bool only_pace() const {
+    return !troubles_.empty() && std::ranges::all_of(troubles_, [](const auto& entry) {
+      const Kind kind = std::get<1>(entry.first);
+      return kind == kLag || kind == kStepLag;
+    });
+  }
+  // One line a kind of trouble, in the order of kinds.
+  [[nodiscard]] std::vector<std::string> advice() const {
+    std::set<Kind> kinds;
+    for (const auto& [key, trouble] : troubles_) kinds.insert(std::get<1>(key));
+    std::vector<std::string> lines;
+    for (const Kind kind : kinds) lines.emplace_back(advice_on(kind));
+    if (only_pace()) {
+      lines.emplace_back(
+          "what helps: a quieter machine or more cores; a slower workload (lower `sessions_per_s` "
+          "or "
+          "`speed_up`); a larger `scale`; or `--virtual`, where the simulated clock waits for the "
+          "machine");
+    }
+    return lines;
+  }
 
  private:
   enum Kind : std::uint8_t { kWrong, kFailed, kCannotRun, kLag, kStepLag };
@@ -308,6 +360,24 @@ class Judge {
     Trouble& trouble = troubles_[{cell.row->arm, kind, cell.row->variant}];
     trouble.worst = std::max(trouble.worst, value);
     trouble.rounds += fmt::format("{}{}", trouble.rounds.empty() ? "" : ", ", cell.row->round + 1);
+  }
+  static const char* advice_on(Kind kind) {
+    switch (kind) {
+      case kWrong:
+        return "wrong bytes are a fault of the cache under test: keep this folder and report it";
+      case kFailed:
+        return "a request that failed can never fit into HBM: raise `hbm_kv_bytes` or `tp`";
+      case kCannotRun:
+        return "why an arm could not run stands in the notes of run.json";
+      case kLag:
+        return "client lag: requests were sent later than they were due, so latencies hold this "
+               "machine's delay beside the arm's (send_ns - intended_ns in requests.csv)";
+      case kStepLag:
+        return "step lag: the emulated engine's steps ended later than the accelerator's would "
+               "have, "
+               "so this machine's CPU set the times (step_lag_ns_total in cells.csv)";
+    }
+    return "";
   }
   [[nodiscard]] std::string line(const Key& key, const Trouble& trouble) const {
     const auto& [arm, kind, variant] = key;
@@ -355,6 +425,11 @@ std::vector<VariantSummary> summarise_variants(const RunFacts& facts, const Cell
 
 }  // namespace
 
+const VariantSummary::Arm* VariantSummary::arm(std::string_view name) const {
+  const auto found = std::ranges::find(arms, name, &Arm::name);
+  return found == arms.end() ? nullptr : &*found;
+}
+
 Distribution distribution_of(std::vector<double> values, std::uint64_t censored,
                              std::uint64_t independent) {
   Distribution result;
@@ -390,6 +465,7 @@ Summary summarise(const RunLog& log) {
     const auto shown = shown_cells(cells, 0, static_cast<std::int64_t>(a));
     summary.arms.push_back(summarise_arm(log.facts.arms[a], shown, !log.facts.workload_varies));
     add_rounds(shown, summary.arms.back());
+    add_operations(log, a, summary.arms.back());
     const ArmSummary& arm = summary.arms.back();
     if (!arm.skipped.empty()) continue;
     summary.rounds_complete =
@@ -403,9 +479,20 @@ Summary summarise(const RunLog& log) {
   }
   summary.invalid_reasons = judge.reasons();
   summary.valid = summary.invalid_reasons.empty();
+  summary.inconclusive = judge.only_pace();
+  summary.advice = judge.advice();
   summary.comparisons = compare(log.facts, cells);
   summary.variants = summarise_variants(log.facts, cells);
   return summary;
+}
+
+std::vector<std::int64_t> shown_rounds(const RunLog& log, std::size_t arm) {
+  const Cells cells = group(log);
+  std::vector<std::int64_t> rounds;
+  for (const Cell* cell : shown_cells(cells, 0, static_cast<std::int64_t>(arm))) {
+    rounds.push_back(cell->row->round);
+  }
+  return rounds;
 }
 
 std::vector<double> counted_ttft_ns(const RunLog& log, std::size_t arm) {

@@ -56,6 +56,14 @@ struct BlockSources {
   [[nodiscard]] std::uint64_t total() const { return hbm + dram + flash + recomputed; }
 };
 
+// The operations of one class (operations.h).
+struct OperationSummary {
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::uint64_t failed_blocks = 0;
+  Distribution latency_ns;
+};
+
 struct ArmSummary {
   std::string name;
   std::string kind;
@@ -79,6 +87,15 @@ struct ArmSummary {
   std::uint64_t device_read_bytes = 0;  // a round
   std::uint64_t device_written_bytes = 0;
   double cpu_seconds_per_round = 0;
+  // Over all counted rounds. Blocks offered to the cache; of them refused; and those that were not
+  // even offered since too many bytes were on their way.
+  std::uint64_t saved_blocks = 0;
+  std::uint64_t save_refused_blocks = 0;
+  std::uint64_t save_dropped_blocks = 0;
+  std::uint64_t ops_dropped = 0;  // fell out of the bounded log, so not in `operations`
+  std::vector<OperationSummary> operations;
+
+  [[nodiscard]] bool ran() const { return skipped.empty() && request_count > 0; }
 };
 
 // The candidate against another arm, one metric.
@@ -86,6 +103,8 @@ struct Comparison {
   std::string baseline;
   std::string metric;  // as in ArmSummary
   gate::Direction better = gate::Direction::kLowerIsBetter;
+  // Rounds of a simulation that are the same to the nanosecond are one sample: no interval.
+  bool identical = false;
   gate::PairedRatio ratio;
 };
 
@@ -97,12 +116,16 @@ struct VariantSummary {
     std::optional<double> ttft_ns_mean;
     double output_tokens_per_second = 0;
   };
-  std::vector<Arm> arms;
+  std::vector<Arm> arms;                                      // those that ran
+  [[nodiscard]] const Arm* arm(std::string_view name) const;  // null: it did not
 };
 
 struct Summary {
   bool valid = true;
+  // Not valid, and only since this machine did not keep pace: another try may tell.
+  bool inconclusive = false;
   std::vector<std::string> invalid_reasons;
+  std::vector<std::string> advice;  // what the reasons mean and what helps, one line a kind
   std::string partial;
   std::uint64_t rounds_complete = 0;  // of every arm that ran
   std::vector<ArmSummary> arms;
@@ -111,6 +134,8 @@ struct Summary {
 };
 
 [[nodiscard]] Summary summarise(const RunLog& log);
+// Rounds of variant 0 whose cells the figures of an arm are made of, ascending.
+[[nodiscard]] std::vector<std::int64_t> shown_rounds(const RunLog& log, std::size_t arm);
 // The TTFTs behind an arm's distribution, ascending, for drawing.
 [[nodiscard]] std::vector<double> counted_ttft_ns(const RunLog& log, std::size_t arm);
 

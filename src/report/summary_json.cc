@@ -30,7 +30,16 @@ Json by_round(const ArmSummary& arm) {
   return array;
 }
 
+Json to_json(const OperationSummary& operation) {
+  return {{"name", operation.name},
+          {"bytes", operation.bytes},
+          {"failed_blocks", operation.failed_blocks},
+          {"latency_ns", to_json(operation.latency_ns)}};
+}
+
 Json to_json(const ArmSummary& arm) {
+  Json operations = Json::array();
+  for (const auto& operation : arm.operations) operations.push_back(to_json(operation));
   return {{"name", arm.name},
           {"kind", arm.kind},
           {"skipped", arm.skipped},
@@ -61,7 +70,12 @@ Json to_json(const ArmSummary& arm) {
           {"step_lag_share", arm.step_lag_share},
           {"device_read_bytes", arm.device_read_bytes},
           {"device_written_bytes", arm.device_written_bytes},
-          {"cpu_seconds_per_round", arm.cpu_seconds_per_round}};
+          {"cpu_seconds_per_round", arm.cpu_seconds_per_round},
+          {"saved_blocks", arm.saved_blocks},
+          {"save_refused_blocks", arm.save_refused_blocks},
+          {"save_dropped_blocks", arm.save_dropped_blocks},
+          {"ops_dropped", arm.ops_dropped},
+          {"operations", std::move(operations)}};
 }
 
 Json to_json(const Comparison& comparison) {
@@ -69,6 +83,7 @@ Json to_json(const Comparison& comparison) {
             {"metric", comparison.metric},
             {"better", comparison.better == gate::Direction::kLowerIsBetter ? "lower" : "higher"},
             {"pair_count", comparison.ratio.pair_count},
+            {"identical", comparison.identical},
             {"ratio", comparison.ratio.ratio}};
   const auto& interval = comparison.ratio.interval;
   json["low"] = interval ? Json(interval->low) : Json();
@@ -151,7 +166,9 @@ std::string summary_to_json(const Summary& summary, const RunFacts& facts) {
             {"scale", facts.scale},
             {"virtual_time", facts.virtual_time},
             {"valid", summary.valid},
+            {"inconclusive", summary.inconclusive},
             {"invalid_reasons", summary.invalid_reasons},
+            {"advice", summary.advice},
             {"partial", summary.partial},
             {"rounds_complete", summary.rounds_complete},
             {"candidate", facts.candidate}};

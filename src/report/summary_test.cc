@@ -57,6 +57,44 @@ TEST(Distribution, OfNothingHasNoFigures) {
   EXPECT_FALSE(d.mean || d.p50 || d.max);
 }
 
+TEST(Summary, IdenticalRoundsOfASimulationAreOneSample) {
+  TestLog test;
+  for (std::int64_t round = 0; round < 6; ++round) {
+    for (std::int64_t arm = 0; arm < 2; ++arm) {
+      test.cell(arm, round);
+      test.request(arm, round, 0, arm == 0 ? 40 : 10);
+    }
+  }
+  const Summary same = summarise(test.log);
+  ASSERT_FALSE(same.comparisons.empty());
+  EXPECT_TRUE(same.comparisons[0].identical);
+  EXPECT_FALSE(same.comparisons[0].ratio.interval);
+  // One nanosecond in one round makes six samples.
+  ++test.log.requests[0].first_token_ns;
+  const Summary other = summarise(test.log);
+  EXPECT_FALSE(other.comparisons[0].identical);
+  EXPECT_TRUE(other.comparisons[0].ratio.interval);
+}
+
+TEST(Summary, ALateMachineIsInconclusiveAndSaysWhatHelps) {
+  TestLog test;
+  test.cell(0, 0);
+  test.request(0, 0, 0, 10).send_ns = 50 * kMs;
+  Summary summary = summarise(test.log);
+  EXPECT_FALSE(summary.valid);
+  EXPECT_TRUE(summary.inconclusive);
+  ASSERT_EQ(summary.advice.size(), 2U);
+  EXPECT_TRUE(summary.advice[0].starts_with("client lag: "));
+  EXPECT_NE(summary.advice[1].find("--virtual"), std::string::npos);
+  // A wrong byte is no matter of pace.
+  test.log.requests[0].wrong_blocks = 1;
+  summary = summarise(test.log);
+  EXPECT_FALSE(summary.inconclusive);
+  EXPECT_TRUE(summary.advice[0].starts_with("wrong bytes"));
+  test.log.requests[0] = {};
+  EXPECT_TRUE(summarise(test.log).advice.empty());
+}
+
 TEST(Summary, CountsOnlyRequestsAfterTheWarmUp) {
   TestLog test;
   test.cell(0, 0);

@@ -47,33 +47,40 @@ std::string head_text(const RunFacts& facts, const Summary& summary) {
   }
   if (!summary.valid) out += "INVALID: do not use these figures\n";
   for (const std::string& reason : summary.invalid_reasons) out += fmt::format("  {}\n", reason);
+  for (const std::string& line : summary.advice) out += fmt::format("  {}\n", line);
   return out;
 }
 
-void add_arm(const ArmSummary& arm, double scale, TextTable& table) {
+void add_arm(const ArmSummary& arm, double scale, const TableUnits& units, TextTable& table) {
   if (!arm.skipped.empty()) return;
+  if (!arm.ran()) return table.add({arm.name, kNotRun});
   const double total = static_cast<double>(arm.blocks.total());
   const auto share = [&](std::uint64_t blocks) {
     return format_share(static_cast<double>(blocks), total);
   };
-  table.add({arm.name, format_ns(arm.ttft_ns.mean), format_ns(arm.ttft_ns.p50),
-             format_ns(arm.ttft_ns.p90), format_ns(arm.ttft_ns.p99),
-             format_count(arm.output_tokens_per_second), share(arm.blocks.hbm),
-             share(arm.blocks.dram), share(arm.blocks.flash), share(arm.blocks.recomputed),
-             format_rate(case_rate(arm.load_bytes_per_second, scale))});
+  table.add({arm.name, format_in(arm.ttft_ns.mean, units.time),
+             format_in(arm.ttft_ns.p50, units.time), format_in(arm.ttft_ns.p90, units.time),
+             format_in(arm.ttft_ns.p99, units.time), format_count(arm.output_tokens_per_second),
+             share(arm.blocks.hbm), share(arm.blocks.dram), share(arm.blocks.flash),
+             share(arm.blocks.recomputed),
+             format_in(case_rate(arm.load_bytes_per_second, scale), units.rate, kNone)});
+}
+
+void add_published(const PublishedRow& row, const TableUnits& units, TextTable& table) {
+  const auto ttft = row.ttft_s ? std::optional(*row.ttft_s * 1e9) : std::nullopt;
+  table.add({row.name, format_in(ttft, units.time, kNone), "", "", "",
+             format_in(row.output_tokens_per_second, {}, kNone), "", "", "", "",
+             format_in(row.load_bytes_per_second, units.rate, kNone)});
 }
 
 std::string arms_text(const RunFacts& facts, const Summary& summary) {
+  const TableUnits units = units_of(facts, summary);
   TextTable table;
-  table.add({"arm", "TTFT mean", "p50", "p90", "p99", "out tok/s", "HBM hit", "DRAM hit",
-             "flash hit", "computed", "load rate"});
-  for (const ArmSummary& arm : summary.arms) add_arm(arm, facts.scale, table);
-  for (const PublishedRow& row : facts.published) {
-    table.add({row.name, row.ttft_s ? format_ns(*row.ttft_s * 1e9) : kNotAvailable, "", "", "",
-               row.output_tokens_per_second ? format_count(*row.output_tokens_per_second)
-                                            : std::string(kNotAvailable),
-               "", "", "", "", format_rate(row.load_bytes_per_second)});
-  }
+  table.add({"arm", fmt::format("TTFT mean {}", units.time.name), "p50", "p90", "p99",
+             "output tok/s", "HBM hit", "DRAM hit", "flash hit", "computed",
+             fmt::format("load {}", units.rate.name)});
+  for (const ArmSummary& arm : summary.arms) add_arm(arm, facts.scale, units, table);
+  for (const PublishedRow& row : facts.published) add_published(row, units, table);
   std::string out = table.text();
   for (const ArmSummary& arm : summary.arms) {
     if (!arm.skipped.empty()) out += fmt::format("  {}: skipped: {}\n", arm.name, arm.skipped);
@@ -81,6 +88,8 @@ std::string arms_text(const RunFacts& facts, const Summary& summary) {
   for (const PublishedRow& row : facts.published) {
     out += fmt::format("  {}: published, not measured here: {}\n", row.name, row.source);
   }
+  for (const std::string& disk : facts.disks) out += fmt::format("  {}\n", disk);
+  for (const std::string& note : footnotes(facts, summary)) out += fmt::format("  {}\n", note);
   return out;
 }
 
@@ -98,21 +107,25 @@ std::string comparisons_text(const RunFacts& facts, const Summary& summary) {
   return out;
 }
 
-std::string variants_text(const Summary& summary) {
+std::string variants_text(const RunFacts& facts, const Summary& summary) {
   if (summary.variants.empty()) return "";
+  const Unit time = units_of(facts, summary).time;
   std::string out = "how the outcome moves (virtual time, one round each)\n";
   TextTable table;
   std::vector<std::string> head{"input"};
-  for (const auto& arm : summary.variants.front().arms) {
-    head.push_back(arm.name + " TTFT mean");
-    head.push_back("out tok/s");
+  for (const ArmSummary& arm : summary.arms) {
+    if (!arm.skipped.empty()) continue;
+    head.push_back(fmt::format("{} TTFT mean {}", arm.name, time.name));
+    head.push_back("output tok/s");
   }
   table.add(std::move(head));
   for (const VariantSummary& variant : summary.variants) {
     std::vector<std::string> row{fmt::format("{} = {}", variant.key, variant.value)};
-    for (const auto& arm : variant.arms) {
-      row.push_back(format_ns(arm.ttft_ns_mean));
-      row.push_back(format_count(arm.output_tokens_per_second));
+    for (const ArmSummary& arm : summary.arms) {
+      if (!arm.skipped.empty()) continue;
+      const VariantSummary::Arm* found = variant.arm(arm.name);
+      row.push_back(found == nullptr ? kNotRun : format_in(found->ttft_ns_mean, time));
+      row.push_back(found == nullptr ? kNone : format_count(found->output_tokens_per_second));
     }
     table.add(std::move(row));
   }
@@ -123,7 +136,7 @@ std::string variants_text(const Summary& summary) {
 
 std::string text_report(const RunFacts& facts, const Summary& summary) {
   return head_text(facts, summary) + arms_text(facts, summary) + comparisons_text(facts, summary) +
-         variants_text(summary);
+         variants_text(facts, summary);
 }
 
 }  // namespace forebay::report
