@@ -7,6 +7,7 @@ ROWS ?=
 FUZZ_SECONDS ?= 300
 JOBS ?= $(shell nproc)
 TRIALS ?= 10000
+VIRTUAL ?=
 
 .PHONY: help demo test bench install uninstall asan tsan fuzz soak tidy format deps release dev clean
 
@@ -22,8 +23,8 @@ release: deps ## build/release/forebay
 dev: deps
 	@scripts/build dev all
 
-demo: release ## the joint test on a generated workload, with its report
-	@build/release/forebay run examples/joint/quickstart.toml
+demo: release ## the joint test on a generated workload, with its report; VIRTUAL=1: simulated clock and disk
+	@scripts/demo $(if $(filter-out 0,$(VIRTUAL)),--virtual)
 
 test: dev ## everything that must hold, in one line at the end
 	@tools/run_tests build/dev

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "joint/run_metrics.h"
 #include "joint/runner.h"
 #include "report/text.h"
 
@@ -89,6 +91,32 @@ int exit_code(const joint::RunOutcome& outcome) {
   return outcome.summary.partial.empty() ? kExitOk : kExitInconclusive;
 }
 
+// Said before a long run, not after it.
+void check_metrics(const Invocation& call) {
+  const std::string path = call.text("--metrics");
+  if (path.empty()) {
+    if (call.has("--metrics")) call.mistakes().add("--metrics", "names no file");
+    return;
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    call.mistakes().add("--metrics", fmt::format("{}: is a folder", path), "name a file in it");
+    return;
+  }
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
+  call.mistakes().add("--metrics", fmt::format("{}: the folder is not there", folder.string()),
+                      "make it, or name another file");
+}
+
+bool write_metrics(const Invocation& call, const joint::RunOutcome& outcome) {
+  const std::string path = call.text("--metrics");
+  if (path.empty()) return true;
+  const auto written = report::replace_file(path, joint::run_metrics(outcome));
+  if (!written) fmt::print(stderr, "--metrics: {}: {}\n", path, to_string(written.error()));
+  return written.has_value();
+}
+
 int run(const Invocation& call) {
   joint::JointOptions options;
   options.source.file = call.arguments()[0];
@@ -100,6 +128,7 @@ int run(const Invocation& call) {
     call.mistakes().add(options.source.file,
                         fmt::format("cannot be read: {}", to_string(text.error())));
   }
+  check_metrics(call);
   if (const auto refused = call.refuse()) return *refused;
   const auto spec = joint::read_spec(options.source, call.mistakes());
   if (!spec) return *call.refuse();
@@ -112,20 +141,25 @@ int run(const Invocation& call) {
   line.clear();
   if (!outcome) return call.refuse().value_or(kExitFailed);
   if (!outcome->failure.empty()) fmt::print(stderr, "forebay run: {}\n", outcome->failure);
+  const bool metrics_written = write_metrics(call, *outcome);
   if (call.json()) {
     auto json =
         nlohmann::ordered_json::parse(report::summary_to_json(outcome->summary, outcome->facts));
     json["folder"] = outcome->folder;
     fmt::print("{}\n", json.dump());
   } else {
-    fmt::print("{}report: {}/{}\n", report::text_report(outcome->facts, outcome->summary),
-               outcome->folder, report::kHtmlFile);
+    fmt::print("{}", report::text_report(outcome->facts, outcome->summary));
+    if (!outcome->taken.empty()) {
+      fmt::print("{} holds an earlier result, which stays as it is\n", outcome->taken);
+    }
+    fmt::print("report: {}/{}\n", outcome->folder, report::kHtmlFile);
   }
-  return exit_code(*outcome);
+  return metrics_written ? exit_code(*outcome) : kExitFailed;
 }
 
-constexpr std::array<Flag, 5> kFlags{{
+constexpr std::array<Flag, 6> kFlags{{
     {"--output", "DIR", "", "folder of the result (default: the spec's, or out/<name>)"},
+    {"--metrics", "FILE", "", "write the outcome as Prometheus reads it, at the end, in one step"},
     {"--rounds", "COUNT", "", "run.rounds: times that every arm runs"},
     {"--requests", "COUNT", "", "run.requests: only the first of the workload"},
     {"--virtual", "", "", "run.virtual: simulated clock and disk, deterministic"},

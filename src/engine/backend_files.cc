@@ -301,6 +301,10 @@ store::StoreStats BackendFiles::stats() const {
   return stats;
 }
 
+std::uint64_t BackendFiles::dropped_ops() const {
+  return ops_.dropped_count() + (dram_ ? dram_->dropped_ops() : 0);
+}
+
 // The DRAM tier's rows and the files', by time.
 std::vector<KvOp> BackendFiles::take_ops() {
   std::vector<KvOp> ops = ops_.take();

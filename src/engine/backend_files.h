@@ -50,6 +50,7 @@ class BackendFiles final : public KvBackend {
   [[nodiscard]] Task<void> close() override;
   [[nodiscard]] store::StoreStats stats() const override;
   [[nodiscard]] std::vector<KvOp> take_ops() override;
+  [[nodiscard]] std::uint64_t dropped_ops() const override;
   [[nodiscard]] bool direct() const { return options_.direct; }
 
  private:

@@ -36,6 +36,7 @@ class BackendStore final : public KvBackend {
   [[nodiscard]] Task<void> close() override;
   [[nodiscard]] store::StoreStats stats() const override { return store_->stats(); }
   [[nodiscard]] std::vector<KvOp> take_ops() override { return ops_.take(); }
+  [[nodiscard]] std::uint64_t dropped_ops() const override { return ops_.dropped_count(); }
   [[nodiscard]] store::Store& store() { return *store_; }
 
  private:

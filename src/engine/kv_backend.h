@@ -76,8 +76,10 @@ class KvBackend {
   [[nodiscard]] virtual Task<void> drain() = 0;
   [[nodiscard]] virtual Task<void> close() = 0;
   [[nodiscard]] virtual store::StoreStats stats() const = 0;
-  // Ops since the last call, bounded (the oldest fall out and are counted).
+  // Ops since the last call, bounded (OpRing: the oldest fall out and are counted).
   [[nodiscard]] virtual std::vector<KvOp> take_ops() = 0;
+  // How many fell out so far.
+  [[nodiscard]] virtual std::uint64_t dropped_ops() const { return 0; }
 };
 
 }  // namespace forebay::engine

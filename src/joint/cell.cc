@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/op_ring.h"
 #include "inventory/environment.h"
 #include "joint/cell_rows.h"
 #include "joint/prepare.h"
@@ -48,6 +49,8 @@ class Cell {
   CancelSource cancel_;
   io::Loop::Timer timer_;
   Nanos origin_{0};
+  engine::NewestRing<report::OpRow, kOpRowsMax> ops_;
+  std::uint64_t dropped_before_ = 0;  // by the backend's own ring, while it was prepared
   CellResult result_;
 };
 
@@ -83,11 +86,7 @@ void Cell::take_ops() {
     if (op.tier == store::Tier::kFlash && arm_.kind == "files") {
       files_.add(op.end - origin_, read, written);
     }
-    if (result_.ops.size() < kOpRowsMax) {
-      result_.ops.push_back(to_row(key_, op, origin_));
-    } else {
-      ++result_.cell.ops_dropped;
-    }
+    ops_.add(to_row(key_, op, origin_));
   }
 }
 
@@ -110,6 +109,7 @@ void Cell::take_traffic() {
 }
 
 Task<void> Cell::run_engine() {
+  dropped_before_ = rig_.backend().dropped_ops();
   origin_ = loop_->now();
   meter_.origin = origin_;
   tick();
@@ -123,9 +123,13 @@ Task<void> Cell::run_engine() {
   }
   if (!cancel_.cancelled()) co_await rig_.backend().drain();
   take_ops();
+  result_.ops = ops_.take();
+  result_.cell.ops_dropped = static_cast<std::int64_t>(
+      ops_.dropped_count() + rig_.backend().dropped_ops() - dropped_before_);
   take_traffic();
   take_engine_figures(run, result_.cell);
-  take_store_figures(rig_.backend().stats(), result_.cell);
+  result_.store = rig_.backend().stats();
+  take_store_figures(*result_.store, result_.cell);
   const std::int64_t warm_up_ns = std::llround(plan_.spec->run.warm_up_s * 1e9);
   for (const engine::RequestRecord& record : run.records) {
     result_.requests.push_back(to_row(key_, record, warm_up_ns));

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,14 +43,15 @@ struct CellResult {
   std::vector<report::RequestRow> requests;
   std::vector<report::OpRow> ops;
   std::vector<report::TrafficRow> traffic;
-  std::string detail;   // of the rig
-  std::string failure;  // why it could not run; "": it did
+  std::optional<store::StoreStats> store;  // at the end; nothing: it did not get there
+  std::string detail;                      // of the rig
+  std::string failure;                     // why it could not run; "": it did
 };
 
 [[nodiscard]] CellResult run_cell(const CellPlan& plan);
 // The disk and clock of a cell in virtual time.
 [[nodiscard]] io::SimOptions virtual_disk_options(const Spec& spec, std::uint64_t round);
 
-inline constexpr std::size_t kOpRowsMax = std::size_t{1} << 18;  // of one cell; the rest is counted
+inline constexpr std::size_t kOpRowsMax = std::size_t{1} << 18;  // of one cell: its newest
 
 }  // namespace forebay::joint

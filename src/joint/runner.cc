@@ -41,6 +41,9 @@ class Runner {
   [[nodiscard]] report::RunFacts& facts() { return facts_; }
   [[nodiscard]] const report::FolderWriter& folder() const { return folder_; }
   [[nodiscard]] const std::string& failure() const { return failure_; }
+  [[nodiscard]] const std::optional<store::StoreStats>& candidate_store() const {
+    return candidate_store_;
+  }
   void write(std::string_view file, const std::string& text) { keep(folder_.write(file, text)); }
   void seal() { keep(report::seal_folder(folder_)); }
   void remove_stores(const Spec& spec) const;
@@ -65,6 +68,7 @@ class Runner {
   Progress progress_;
   std::int64_t virtual_start_ns_ = 0;
   std::string failure_;
+  std::optional<store::StoreStats> candidate_store_;
 };
 
 std::string Runner::store_folder(const Spec& spec) const {
@@ -147,6 +151,9 @@ void Runner::run_turn(const Case& test, const Turn& turn, std::size_t variant) {
     log_warn("{}", facts_.notes.back());
   }
   if (variant == 0 && !result.detail.empty()) facts_.arms[turn.arm].detail = result.detail;
+  if (variant == 0 && facts_.arms[turn.arm].name == facts_.candidate && result.store) {
+    candidate_store_ = std::move(result.store);
+  }
   log_cell(result);
 }
 
@@ -182,13 +189,15 @@ void Runner::report_progress(const Case& test, const Turn& turn, std::size_t req
 struct OutputFolder {
   std::string path;
   bool exact;  // the user named it just now: never another one instead
+  std::string taken;
 };
 
 OutputFolder output_folder(const Spec& spec, const JointOptions& options) {
-  if (!options.output.empty()) return {options.output, true};
+  if (!options.output.empty()) return {options.output, true, ""};
   const std::string wanted =
       spec.run.output.empty() ? fmt::format("out/{}", spec.run.name) : spec.run.output;
-  return {report::free_folder(wanted), false};
+  const std::string path = report::free_folder(wanted);
+  return {path, false, path == wanted ? "" : wanted};
 }
 
 std::optional<report::FolderWriter> make_folder(const OutputFolder& output, Diagnostics& mistakes) {
@@ -219,6 +228,7 @@ void finish(Runner& runner, RunOutcome& outcome, const std::string& environment)
   const auto log = report::read_folder(runner.folder().path(), unreadable);
   outcome.folder = runner.folder().path();
   outcome.facts = runner.facts();
+  outcome.candidate_store = runner.candidate_store();
   outcome.failure = runner.failure();
   if (!log) {
     if (outcome.failure.empty()) outcome.failure = unreadable.text();
@@ -266,6 +276,7 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
   runner.remove_stores(spec);
   runner.facts().partial = runner.stopped() ? kStopped : "";
   RunOutcome outcome;
+  outcome.taken = output.taken;
   finish(runner, outcome, environment);
   return outcome;
 }

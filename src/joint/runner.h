@@ -15,6 +15,7 @@
 #include "core/clock.h"
 #include "joint/spec.h"
 #include "report/summary.h"
+#include "store/store.h"
 
 namespace forebay::joint {
 
@@ -38,9 +39,11 @@ struct JointOptions {
 
 struct RunOutcome {
   std::string folder;
+  std::string taken;  // the folder that was wanted and held something already; "": that one
   report::RunFacts facts;
   report::Summary summary;
-  std::string failure;  // the folder could not be written; "": it was
+  std::string failure;                               // the folder could not be written; "": it was
+  std::optional<store::StoreStats> candidate_store;  // at the end of its last round
 };
 
 [[nodiscard]] std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& options,

@@ -19,7 +19,6 @@ constexpr double kRight = 940;
 constexpr double kBehind = 70;  // for the total of a bar
 constexpr std::size_t kArmColors = 8;
 constexpr std::size_t kCurvePointsMax = 400;
-// Colour is not the only difference between two lines; the candidate's is the solid one.
 constexpr std::array<const char*, 4> kDashes{"7 4", "2 3", "10 3 2 3", "4 2"};
 
 struct Part {
@@ -103,6 +102,10 @@ void time_axis(Svg& svg, const Scale& x, double top, double bottom) {
 
 std::string arm_color(std::size_t arm) { return fmt::format("--arm{}", arm % kArmColors); }
 
+const char* arm_dashes(std::size_t arm, bool candidate) {
+  return candidate ? "" : kDashes[arm % kDashes.size()];
+}
+
 std::string ttft_chart(const RunLog& log, const Summary& summary) {
   constexpr double kTop = 30;
   constexpr double kBottom = 300;
@@ -126,12 +129,11 @@ std::string ttft_chart(const RunLog& log, const Summary& summary) {
              Anchor::kEnd);
   }
   double legend_x = kLeft;
-  std::size_t dash = 0;
   for (std::size_t a = 0; a < values.size(); ++a) {
     if (values[a].empty()) continue;
     const double count = static_cast<double>(summary.arms[a].ttft_ns.count);
     const bool candidate = summary.arms[a].name == log.facts.candidate;
-    const char* dashes = candidate ? "" : kDashes[dash++ % kDashes.size()];
+    const char* dashes = arm_dashes(a, candidate);
     std::vector<std::pair<double, double>> points{{x.at(values[a].front()), y.at(0)}};
     const std::size_t stride = std::max<std::size_t>(1, values[a].size() / kCurvePointsMax);
     for (std::size_t i = 0; i < values[a].size(); ++i) {

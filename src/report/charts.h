@@ -26,5 +26,7 @@ namespace forebay::report {
 void time_axis(Svg& svg, const Scale& x, double top, double bottom);
 // The CSS variable of an arm's colour, by its place.
 [[nodiscard]] std::string arm_color(std::size_t arm);
+// Colour is not the only difference between two lines; the candidate's is the solid one.
+[[nodiscard]] const char* arm_dashes(std::size_t arm, bool candidate);
 
 }  // namespace forebay::report

@@ -69,13 +69,7 @@ std::string FolderWriter::path_of(std::string_view file) const {
 }
 
 Status FolderWriter::write(std::string_view file, std::string_view text) const {
-  const std::string path = path_of(file);
-  const std::string beside = path + ".new";
-  FOREBAY_TRY_STATUS(write_file(beside, text, "wb"));
-  if (std::rename(beside.c_str(), path.c_str()) != 0) {
-    return std::unexpected(error_from_errno(errno, "rename result file"));
-  }
-  return {};
+  return replace_file(path_of(file), text);
 }
 
 Status FolderWriter::append(std::span<const RequestRow> rows,
@@ -93,6 +87,15 @@ Status FolderWriter::append(std::span<const OpRow> rows,
 Status FolderWriter::append(std::span<const TrafficRow> rows,
                             std::span<const std::string_view> arms) const {
   return append_rows(path_of(kTrafficFile), traffic_columns(), rows, arms);
+}
+
+Status replace_file(const std::string& path, std::string_view text) {
+  const std::string beside = path + ".new";
+  FOREBAY_TRY_STATUS(write_file(beside, text, "wb"));
+  if (std::rename(beside.c_str(), path.c_str()) == 0) return {};
+  const int rename_error = errno;
+  std::remove(beside.c_str());
+  return std::unexpected(error_from_errno(rename_error, "rename result file"));
 }
 
 std::string free_folder(const std::string& path) {

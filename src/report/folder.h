@@ -67,6 +67,8 @@ class FolderWriter {
 // `path` when it is free, else the first free of path-2, path-3, ... up to path-999.
 [[nodiscard]] std::string free_folder(const std::string& path);
 
+// The file is the old one or the new one, never a part: written beside, then renamed.
+[[nodiscard]] Status replace_file(const std::string& path, std::string_view text);
 [[nodiscard]] Result<std::string> read_text(const std::string& path);
 // Facts and raw logs; nothing after noting what is missing or wrong.
 [[nodiscard]] std::optional<RunLog> read_folder(const std::string& path, Diagnostics& mistakes);

@@ -28,9 +28,9 @@ Factor factor_of(double ratio) {
   return ratio >= 1 ? Factor{ratio, true} : Factor{1 / ratio, false};
 }
 
-// The largest of `units` (ascending) that no positive value falls below a tenth of; all below: the
-// first; none: the last.
-Unit unit_of(std::span<const double> values, std::span<const Unit> units) {
+// The largest of `units` (ascending) of which the smallest positive value is at least `part`; all
+// below: the first; no such value: the last.
+Unit unit_of(std::span<const double> values, std::span<const Unit> units, double part) {
   double smallest = 0;
   for (const double value : values) {
     if (value > 0 && (smallest == 0 || value < smallest)) smallest = value;
@@ -38,7 +38,7 @@ Unit unit_of(std::span<const double> values, std::span<const Unit> units) {
   if (smallest == 0) return units.back();
   Unit chosen = units.front();
   for (const Unit& unit : units) {
-    if (smallest >= 0.1 * unit.size) chosen = unit;
+    if (smallest >= part * unit.size) chosen = unit;
   }
   return chosen;
 }
@@ -52,14 +52,15 @@ void add(std::vector<double>& values, const std::optional<double>& value) {
 
 }  // namespace
 
-Unit time_unit(std::span<const double> values_ns) { return unit_of(values_ns, kTimeUnits); }
+Unit time_unit(std::span<const double> values_ns) { return unit_of(values_ns, kTimeUnits, 1); }
 Unit rate_unit(std::span<const double> bytes_per_second) {
-  return unit_of(bytes_per_second, kRateUnits);
+  return unit_of(bytes_per_second, kRateUnits, 0.1);
 }
 
 std::string format_in(const std::optional<double>& value, const Unit& unit, const char* absent) {
   if (!value) return absent;
   const double shown = *value / unit.size;
+  if (shown == 0) return "0";
   return shown > 0 && shown < 0.9995 ? fmt::format("{:.3f}", shown) : format_count(shown);
 }
 

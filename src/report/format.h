@@ -26,8 +26,8 @@ inline constexpr const char* kNotRun = "not run";
 [[nodiscard]] std::string format_whole(std::uint64_t value);        // "128"
 [[nodiscard]] std::string format_share(double part, double whole);  // "36.6 %"; n/a of nothing
 
-// What a column of figures is written in: the largest unit of which its smallest value is a tenth.
-// Headers carry the name, cells the number.
+// What a column of figures is written in: the largest unit of which its smallest value is 1 (of
+// rates: a tenth). Headers carry the name, cells the number.
 struct Unit {
   double size = 1;
   const char* name = "";

@@ -38,6 +38,21 @@ std::string head_row(std::initializer_list<std::string> titles) {
   return row + "</tr>\n";
 }
 
+// Escaped, with what stands between backticks as code.
+std::string with_code(std::string_view text) {
+  std::string out;
+  bool code = false;
+  for (const char c : escape_html(text)) {
+    if (c != '`') {
+      out += c;
+      continue;
+    }
+    out += code ? "</code>" : "<code>";
+    code = !code;
+  }
+  return code ? out + "</code>" : out;
+}
+
 std::string header(const RunFacts& facts, const Summary& summary) {
   std::string out =
       fmt::format("<header><div class=\"kicker\">Forebay joint test</div><h1>{}</h1>\n<p>{}</p>\n",
@@ -61,7 +76,7 @@ std::string header(const RunFacts& facts, const Summary& summary) {
   }
   out += "</ul>";
   for (const std::string& line : summary.advice) {
-    out += fmt::format("<p>{}.</p>", escape_html(line));
+    out += fmt::format("<p>{}.</p>", with_code(line));
   }
   return out + "</div>\n";
 }
@@ -157,7 +172,7 @@ std::string paragraphs(const std::vector<std::string>& lines) {
 std::string arms_table(const RunFacts& facts, const Summary& summary) {
   const TableUnits units = units_of(facts, summary);
   const auto with = [](const char* title, const Unit& unit) {
-    return fmt::format("{} {}", title, unit.name);
+    return fmt::format("{}\u00a0{}", title, unit.name);
   };
   std::string out = "<div class=\"scroll\"><table>\n";
   out += head_row({"arm", with("TTFT mean", units.time), with("p50", units.time),
@@ -246,7 +261,9 @@ std::string operations_table(const Summary& summary) {
     }
   }
   const Unit unit = time_unit(times);
-  const auto with = [&unit](const char* title) { return fmt::format("{} {}", title, unit.name); };
+  const auto with = [&unit](const char* title) {
+    return fmt::format("{}\u00a0{}", title, unit.name);
+  };
   std::string rows;
   for (const ArmSummary& arm : summary.arms) {
     for (const OperationSummary& operation : arm.operations) {

@@ -20,13 +20,13 @@ constexpr double kRight = 940;
 constexpr double kTop = 30;
 constexpr double kBottom = 190;
 constexpr double kBinsPerDecade = 10;
-constexpr double kShortestNs = 100;  // what was shorter stands here
+constexpr double kShortestNs = 10;  // what was shorter stands here
 constexpr std::array<std::string_view, 5> kClasses{"lookup", "read dram", "read flash", "read none",
                                                    "write"};
-constexpr std::array<const char*, 4> kDashes{"7 4", "2 3", "10 3 2 3", "4 2"};
 
 struct ArmLine {
   std::size_t arm;
+  std::size_t count;  // of all its operations; some took no time
   std::vector<double> latency_ns;
   std::vector<double> share;  // of its operations, by bin
 };
@@ -45,12 +45,14 @@ std::vector<ArmLine> lines_of(std::string_view name,
   std::vector<ArmLine> lines;
   for (std::size_t a = 0; a < by_arm.size(); ++a) {
     const auto found = std::ranges::find(by_arm[a], name, &OperationSample::name);
-    if (found == by_arm[a].end() || std::ranges::max(found->latency_ns) <= 0) continue;
-    ArmLine line{a, found->latency_ns, {}};
+    if (found == by_arm[a].end()) continue;
+    ArmLine line{a, found->latency_ns.size(), found->latency_ns, {}};
+    std::erase_if(line.latency_ns, [](double ns) { return ns <= 0; });
+    if (line.latency_ns.empty()) continue;
     for (const double ns : line.latency_ns) {
       const std::size_t bin = bin_of(ns);
       if (bin >= line.share.size()) line.share.resize(bin + 1);
-      line.share[bin] += 1 / static_cast<double>(line.latency_ns.size());
+      line.share[bin] += 1 / static_cast<double>(line.count);
     }
     lines.push_back(std::move(line));
   }
@@ -89,15 +91,17 @@ std::string draw(std::string_view name, const std::vector<ArmLine>& lines, const
     svg.text(kLeft - 10, y.at(tick) + 4, fmt::format("{:.3g} %", 100 * tick), "tick", Anchor::kEnd);
   }
   double legend_x = kLeft;
-  std::size_t dash = 0;
   for (const ArmLine& line : lines) {
     const std::string& arm = summary.arms[line.arm].name;
     const bool strong = arm == candidate;
     const char* css = strong ? "curve strong" : "curve";
-    const char* dashes = strong ? "" : kDashes[dash++ % kDashes.size()];
+    const char* dashes = arm_dashes(line.arm, strong);
     svg.polyline(steps_of(line, x, y), arm_color(line.arm), css, dashes);
     svg.polyline({{legend_x, 10}, {legend_x + 28, 10}}, arm_color(line.arm), css, dashes);
-    const std::string words = fmt::format("{} ({})", arm, format_whole(line.latency_ns.size()));
+    const std::size_t at_once = line.count - line.latency_ns.size();
+    const std::string words =
+        fmt::format("{}: {}{}", arm, format_whole(line.count),
+                    at_once == 0 ? "" : fmt::format(" ({} in no time)", format_whole(at_once)));
     svg.text(legend_x + 35, 14, words, "word");
     legend_x += 60 + 7.4 * static_cast<double>(words.size());
   }

@@ -26,8 +26,10 @@ std::vector<OperationSample> operation_samples(const RunLog& log, std::size_t ar
     return row.variant == 0 && row.arm == static_cast<std::int64_t>(arm) &&
            std::ranges::binary_search(rounds, row.round);
   };
+  // Without a cache beyond HBM there is nothing to look up.
+  const bool asks = arm < log.facts.arms.size() && log.facts.arms[arm].kind != "recompute";
   for (const RequestRow& row : log.requests) {
-    if (row.lookup_ns > 0 && counts(row)) {
+    if (asks && row.lookup_ns > 0 && counts(row)) {
       samples[kLookup].latency_ns.push_back(static_cast<double>(row.lookup_ns));
     }
   }

@@ -58,12 +58,14 @@ p.about { color: var(--soft); max-width: 76ch; margin: 0 0 14px; font-size: 15px
 .card .figure.words { font-size: 26px; line-height: 44px; }
 .card .what { font-weight: 600; margin-top: 4px; }
 .card .how { color: var(--soft); font-size: 14px; margin-top: 2px; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; margin: 10px 0 14px; }
 table { border-collapse: collapse; width: 100%; font-size: 15px;
   font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 8px 10px; border-bottom: 1px solid var(--line);
   white-space: nowrap; }
-th { font-weight: 600; color: var(--soft); font-size: 13px; vertical-align: bottom; }
+th { font-weight: 600; color: var(--soft); font-size: 13px; vertical-align: bottom;
+  white-space: normal; line-height: 1.3; }
+td[colspan] { text-align: left; white-space: normal; }
 th:first-child, td:first-child { text-align: left; }
 td:first-child { font-weight: 600; }
 tr.candidate td { background: color-mix(in srgb, var(--accent) 9%, transparent); }
@@ -74,7 +76,7 @@ table.words td, table.words th { text-align: left; white-space: normal; vertical
 table.words td:first-child { white-space: nowrap; }
 .swatch { display: inline-block; width: 10px; height: 10px; border-radius: 2px;
   margin-right: 8px; }
-svg { width: 100%; height: auto; display: block; font-size: 13px; }
+svg { width: 100%; height: auto; display: block; font-size: 13px; overflow: visible; }
 svg text { fill: var(--ink); }
 svg .tick { fill: var(--soft); font-size: 12px; }
 svg .arm { font-weight: 600; }

@@ -97,7 +97,8 @@ constexpr std::array kCellColumns{
               "the kernel's count for the disk below, everybody's writes; "
               "-1: unknown",
               &C::disk_written_bytes},
-    Column<C>{"ops_dropped", "rows of ops.csv that fell out of the bounded log", &C::ops_dropped},
+    Column<C>{"ops_dropped", "the oldest operations: fell out of the bounded log of ops.csv",
+              &C::ops_dropped},
 };
 
 using O = OpRow;

@@ -34,7 +34,7 @@ TEST(StoreMetrics, SayWhatTheStatisticsSay) {
   }
 }
 
-// docs/metrics.md has one row a family, with its type and meaning.
+// docs/metrics.md has one row a family, with its type and meaning; those of a run are joint's.
 TEST(StoreMetrics, AreTheRowsOfTheirPage) {
   const std::string page = page_of({});
   std::set<std::string> rows;
@@ -45,7 +45,7 @@ TEST(StoreMetrics, AreTheRowsOfTheirPage) {
   std::ifstream file(FOREBAY_SOURCE_DIR "/docs/metrics.md");
   std::set<std::string> documented;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("| `")) documented.insert(line);
+    if (line.starts_with("| `") && !line.starts_with("| `forebay_run_")) documented.insert(line);
   }
   EXPECT_EQ(rows, documented);
 }
