@@ -124,15 +124,14 @@ std::vector<report::Assumption> assumptions_of(const engine::EngineTiming& timin
   const auto or_given = [](const std::string& source) {
     return source.empty() ? std::string(kFromSpec) : source;
   };
-  std::string prefill = fmt::format("{:.0f} tokens/s", timing.prefill_tokens_per_second);
+  std::string prefill = fmt::format("{:.0f} tok/s", timing.prefill_tokens_per_second);
   if (timing.prefill_seconds_per_token_pair > 0) {
     prefill += fmt::format(" + {:.3g} s per token pair", timing.prefill_seconds_per_token_pair);
   }
   return {
       {"KV bytes per token", fmt::format("{}", timing.kv_bytes_per_token),
        or_given(timing.kv_source)},
-      {"HBM for KV", fmt::format("{:.1f} GB", static_cast<double>(timing.hbm_kv_bytes) / 1e9),
-       or_given(timing.hbm_source)},
+      {"HBM for KV", format_bytes(timing.hbm_kv_bytes), or_given(timing.hbm_source)},
       {"prefill", prefill, or_given(timing.prefill_source)},
       {"decode",
        fmt::format("{:.2f} ms a step + {:.3f} ms a sequence", timing.decode_seconds_per_step * 1e3,

@@ -131,18 +131,22 @@ TEST(TextReport, SaysOnceWhyAPercentileIsMissing) {
 
 TEST(TextReport, ShowsWhatWasNotSavedAndTheDisksItRanOn) {
   TestLog test = six_rounds();
-  test.log.cells[0].saved_blocks = 3000;
-  test.log.cells[0].save_dropped_blocks = 400;
-  test.log.cells[0].save_refused_blocks = 20;
-  test.log.cells[0].ops_dropped = 7;
+  for (CellRow& cell : test.log.cells) {
+    if (cell.round != 0) continue;
+    cell.saved_blocks = 3000;
+    cell.save_dropped_blocks = 400;
+    cell.save_refused_blocks = 20;
+    cell.ops_dropped = cell.arm == 0 ? 0 : 7;
+  }
   test.log.facts.disks = {"simulated disk: 3.00 GB/s"};
   const Summary summary = summarise(test.log);
   const std::string page = html_report(test.log, summary, "{}");
   const std::string text = text_report(test.log.facts, summary);
   for (const std::string& shown : {text, page}) {
     EXPECT_TRUE(
-        contains(shown, "recompute: 420 of 3,400 computed blocks were not saved: 400 dropped"));
-    EXPECT_TRUE(contains(shown, "recompute: 7 operations, the oldest of their cells"));
+        contains(shown, "forebay: 420 of 3,400 computed blocks were not saved: 400 dropped"));
+    EXPECT_TRUE(contains(shown, "forebay: 7 operations, the oldest of their cells"));
+    EXPECT_FALSE(contains(shown, "recompute: 420"));  // it has nowhere to save
     EXPECT_TRUE(contains(shown, "simulated disk: 3.00 GB/s"));
   }
 }

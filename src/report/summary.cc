@@ -187,7 +187,8 @@ ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cel
     arm.device_read_bytes += static_cast<std::uint64_t>(cell->row->device_read_bytes);
     arm.device_written_bytes += static_cast<std::uint64_t>(cell->row->device_written_bytes);
     arm.cpu_seconds_per_round += static_cast<double>(cell->row->process_cpu_ns) / kNsPerSecond;
-    add_saves(*cell->row, arm);
+    // Without a cache beyond HBM there is nowhere to save.
+    if (facts.kind != "recompute") add_saves(*cell->row, arm);
   }
   arm.request_count = tally.ttft.values.size() + tally.ttft.censored;
   arm.failed_count = tally.failed;
