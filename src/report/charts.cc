@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include "report/format.h"
 #include "report/svg.h"
@@ -89,6 +88,39 @@ std::vector<const TrafficRow*> first_traffic(const RunLog& log, std::size_t arm)
 
 double per_second(std::int64_t bytes, std::int64_t slice_ns) {
   return static_cast<double>(bytes) * 1e9 / static_cast<double>(slice_ns);
+}
+
+// More steps than this cannot be told apart in a drawing.
+constexpr std::int64_t kTrafficStepsMax = 160;
+
+// The traffic of an arm in steps of one length, without a gap.
+struct Traffic {
+  std::int64_t step_ns = 0;
+  std::vector<double> read;  // bytes a second
+  std::vector<double> written;
+};
+
+Traffic traffic_of(const RunLog& log, std::size_t arm) {
+  Traffic traffic;
+  const auto rows = first_traffic(log, arm);
+  if (rows.empty()) return traffic;
+  const std::int64_t slice_ns = rows.front()->slice_ns;
+  std::int64_t last = 0;
+  for (const TrafficRow* row : rows) last = std::max(last, row->slice_start_ns / slice_ns);
+  last = std::min<std::int64_t>(last, std::int64_t{1} << 20);
+  const std::int64_t merged = last / kTrafficStepsMax + 1;
+  traffic.step_ns = slice_ns * merged;
+  const auto steps = static_cast<std::size_t>(last / merged + 1);
+  traffic.read.resize(steps);
+  traffic.written.resize(steps);
+  for (const TrafficRow* row : rows) {
+    const std::int64_t slice = row->slice_start_ns / slice_ns;
+    if (slice < 0 || slice > last) continue;
+    const auto step = static_cast<std::size_t>(slice / merged);
+    traffic.read[step] += per_second(row->read_bytes, traffic.step_ns);
+    traffic.written[step] += per_second(row->written_bytes, traffic.step_ns);
+  }
+  return traffic;
 }
 
 }  // namespace
@@ -203,41 +235,30 @@ std::string sources_chart(const Summary& summary) {
 double traffic_rate_max(const RunLog& log) {
   double highest = 0;
   for (std::size_t a = 0; a < log.facts.arms.size(); ++a) {
-    for (const TrafficRow* row : first_traffic(log, a)) {
-      highest = std::max(highest,
-                         per_second(std::max(row->read_bytes, row->written_bytes), row->slice_ns));
-    }
+    const Traffic traffic = traffic_of(log, a);
+    for (const double rate : traffic.read) highest = std::max(highest, rate);
+    for (const double rate : traffic.written) highest = std::max(highest, rate);
   }
   return highest;
 }
 
 std::string traffic_chart(const RunLog& log, std::size_t arm, double rate_max) {
-  const auto rows = first_traffic(log, arm);
-  if (rows.empty() || rate_max <= 0) return "";
+  const Traffic traffic = traffic_of(log, arm);
+  if (traffic.read.empty() || rate_max <= 0) return "";
   constexpr double kTop = 26;
   constexpr double kBottom = 170;
-  const std::int64_t slice_ns = rows.front()->slice_ns;
-  std::map<std::int64_t, const TrafficRow*> by_start;
-  std::int64_t last = 0;
-  for (const TrafficRow* row : rows) {
-    by_start[row->slice_start_ns / slice_ns] = row;
-    last = std::max(last, row->slice_start_ns / slice_ns);
-  }
-  const Scale x = Scale::linear(0, static_cast<double>((last + 1) * slice_ns) / 1e9, kLeft, kRight);
+  const double step_s = static_cast<double>(traffic.step_ns) / 1e9;
+  const Scale x =
+      Scale::linear(0, step_s * static_cast<double>(traffic.read.size()), kLeft, kRight);
   const Scale y = Scale::linear(0, rate_max, kBottom, kTop);
   std::vector<std::pair<double, double>> read;
   std::vector<std::pair<double, double>> written;
-  for (std::int64_t i = 0; i <= std::min<std::int64_t>(last, 4096); ++i) {
-    const auto found = by_start.find(i);
-    const TrafficRow* row = found == by_start.end() ? nullptr : found->second;
-    const double from = x.at(static_cast<double>(i * slice_ns) / 1e9);
-    const double to = x.at(static_cast<double>((i + 1) * slice_ns) / 1e9);
-    const double read_y = y.at(row != nullptr ? per_second(row->read_bytes, slice_ns) : 0);
-    const double write_y = y.at(row != nullptr ? per_second(row->written_bytes, slice_ns) : 0);
-    read.emplace_back(from, read_y);
-    read.emplace_back(to, read_y);
-    written.emplace_back(from, write_y);
-    written.emplace_back(to, write_y);
+  for (std::size_t i = 0; i < traffic.read.size(); ++i) {
+    for (const double at_s :
+         {step_s * static_cast<double>(i), step_s * static_cast<double>(i + 1)}) {
+      read.emplace_back(x.at(at_s), y.at(traffic.read[i]));
+      written.emplace_back(x.at(at_s), y.at(traffic.written[i]));
+    }
   }
   Svg svg(kWidth, kBottom + 42, "Bytes a second that the storage device moved");
   const Unit unit = rate_unit(std::array{y.max()});

@@ -64,6 +64,10 @@ std::string format_in(const std::optional<double>& value, const Unit& unit, cons
   return shown > 0 && shown < 0.9995 ? fmt::format("{:.3f}", shown) : format_count(shown);
 }
 
+std::string format_published(const std::optional<double>& value, const Unit& unit) {
+  return value ? fmt::format("{:.6g}", *value / unit.size) : kNone;
+}
+
 TableUnits units_of(const RunFacts& facts, const Summary& summary) {
   std::vector<double> times;
   std::vector<double> token_times;

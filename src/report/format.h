@@ -37,6 +37,8 @@ struct Unit {
 // "1,620" of 1.62e9 in ms; `absent` where there is none.
 [[nodiscard]] std::string format_in(const std::optional<double>& value, const Unit& unit,
                                     const char* absent = kNotAvailable);
+// A published figure with every digit that was published: "37.97".
+[[nodiscard]] std::string format_published(const std::optional<double>& value, const Unit& unit);
 // Those of the tables of a result: TTFT, time per output token, load rates as the case's.
 struct TableUnits {
   Unit time;

@@ -153,10 +153,10 @@ std::string arm_row(const RunFacts& facts, const ArmSummary& arm, std::size_t in
 std::string published_row(const PublishedRow& row, const TableUnits& units) {
   const auto ttft = row.ttft_s ? std::optional(*row.ttft_s * 1e9) : std::nullopt;
   std::string out = fmt::format("<tr class=\"published\"><td>{}</td>", escape_html(row.name));
-  out += cell(format_in(ttft, units.time, kNone));
+  out += cell(format_published(ttft, units.time));
   out += cell("") + cell("") + cell("") + cell("");
-  out += cell(format_in(row.output_tokens_per_second, {}, kNone));
-  out += cell("") + cell(format_in(row.load_bytes_per_second, units.rate, kNone)) + cell("") +
+  out += cell(format_published(row.output_tokens_per_second, {}));
+  out += cell("") + cell(format_published(row.load_bytes_per_second, units.rate)) + cell("") +
          cell("");
   return out + "</tr>\n";
 }

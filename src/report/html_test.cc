@@ -98,7 +98,9 @@ TEST(TextReport, ShowsPublishedRowsAsSuchAndSkippedArmsWithTheirReason) {
   EXPECT_TRUE(contains(text, "vendor: published, not measured here: a claim"));
   EXPECT_TRUE(contains(text, "files: skipped: no virtual time"));
   EXPECT_TRUE(contains(text, "load GB/s"));
-  EXPECT_TRUE(contains(text, "0.980"));
+  EXPECT_TRUE(contains(text, "37970"));  // in ms, as the others
+  EXPECT_TRUE(contains(text, "0.98"));
+  EXPECT_EQ(format_published(149.5e9, {1e9, "s"}), "149.5");
 }
 
 TEST(TextReport, AnArmThatNeverRanShowsNoFigures) {

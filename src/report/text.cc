@@ -68,9 +68,9 @@ void add_arm(const ArmSummary& arm, double scale, const TableUnits& units, TextT
 
 void add_published(const PublishedRow& row, const TableUnits& units, TextTable& table) {
   const auto ttft = row.ttft_s ? std::optional(*row.ttft_s * 1e9) : std::nullopt;
-  table.add({row.name, format_in(ttft, units.time, kNone), "", "", "",
-             format_in(row.output_tokens_per_second, {}, kNone), "", "", "", "",
-             format_in(row.load_bytes_per_second, units.rate, kNone)});
+  table.add({row.name, format_published(ttft, units.time), "", "", "",
+             format_published(row.output_tokens_per_second, {}), "", "", "", "",
+             format_published(row.load_bytes_per_second, units.rate)});
 }
 
 std::string arms_text(const RunFacts& facts, const Summary& summary) {
