@@ -299,6 +299,15 @@ TEST(BackendNone, HasNothingAndKeepsNothing) {
   EXPECT_TRUE(rig.backend->take_ops().empty());
 }
 
+// Without bytes to move an op is cheap: a load of what is not there.
+TEST(BackendStore, CountsTheOpsThatFellOutOfItsLog) {
+  Rig rig;
+  rig.backend = rig.dram(4 * kMiB);
+  for (std::size_t i = 0; i < OpRing::kOpsMax + 2; ++i) (void)rig.load(0, 1);
+  EXPECT_EQ(rig.backend->dropped_ops(), 2U);
+  EXPECT_EQ(rig.backend->take_ops().size(), OpRing::kOpsMax);
+}
+
 TEST(BackendFiles, HoldsItsDirectoryToTheBudgetOldestFirst) {
   Rig rig;
   rig.files.capacity_bytes = 10 * round_up(kBlockBytes, 4096);
