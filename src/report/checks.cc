@@ -131,7 +131,10 @@ class FolderCheck {
     }
     const auto sum_by_file = parse_sums(*sums);
     const bool checks_hold = holds(sum_by_file, kChecksFile, *checks);
-    if (!checks_hold) note(fmt::format("{}: was changed after the run", kChecksFile));
+    if (!checks_hold) {
+      note(fmt::format("{}: was changed after the run, or its line in {} was", kChecksFile,
+                       kSumsFile));
+    }
     const auto written = checks_from_json(*checks);
     for (const std::string_view file : kCheckedFiles) {
       const auto text = text_of(file);
