@@ -252,6 +252,23 @@ TEST_F(Runner, EveryLineOfRunJsonAndSpecTomlIsWatched) {
   }
 }
 
+TEST_F(Runner, TheSimulatedDiskAndItsThrottleAreNamedWithTheirRates) {
+  const auto outcome = run(kSmall, "a",
+                           {"run.rounds=1", "run.scale=2", "storage.bytes_per_second=64MB",
+                            "storage.operations_per_second=5000", "storage.latency_us=150"});
+  ASSERT_TRUE(outcome) << mistakes_.text();
+  // io/sim.h: 3 GB/s, 80 us and up to 20 more.
+  ASSERT_EQ(outcome->facts.disks.size(), 2U);
+  EXPECT_EQ(
+      outcome->facts.disks[0],
+      "simulated disk: 6.00 GB/s (3.00 GB/s as it ran, times scale 2) for reads and writes "
+      "together, 80 to 100 us an operation before its bytes, 1024 operations at once, no limit "
+      "of operations/s");
+  EXPECT_EQ(outcome->facts.disks[1],
+            "arm forebay: throttled to 64.0 MB/s for reads and as much for writes, 5,000 "
+            "operations/s, 150 us more an operation");
+}
+
 TEST_F(Runner, RunJsonIsHeldAgainstTheSpec) {
   ASSERT_TRUE(run(kSmall, "a")) << mistakes_.text();
   const auto spec = read_spec({"spec.toml", read("a", report::kSpecFile), {}}, mistakes_);

@@ -278,6 +278,9 @@ TEST(Spec, AllMistakesAreShownTogetherInTheOrderOfTheFile) {
 TEST(Spec, WhatIsNotTomlIsOneMistakeWithItsLine) {
   EXPECT_NE(mistakes_of("[run]\nrounds = = 3\n").find("joint.toml:2: "), std::string::npos);
   EXPECT_NE(mistakes_of("[run\n").find("hint: this is not TOML"), std::string::npos);
+  // Letters that the library's tables had no answer for.
+  EXPECT_NE(mistakes_of("[run]\nrounds = 3 \xc3\xa9\n").find("joint.toml:2: "), std::string::npos);
+  EXPECT_NE(mistakes_of("\xef\xbb\xbb").find("joint.toml:1: "), std::string::npos);
   EXPECT_NE(mistakes_of(std::string(kSpecBytesMax + 1, '#')).find("is longer than"),
             std::string::npos);
 }

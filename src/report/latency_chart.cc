@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "report/charts.h"
@@ -21,8 +20,6 @@ constexpr double kTop = 30;
 constexpr double kBottom = 190;
 constexpr double kBinsPerDecade = 10;
 constexpr double kShortestNs = 10;  // what was shorter stands here
-constexpr std::array<std::string_view, 5> kClasses{"lookup", "read dram", "read flash", "read none",
-                                                   "write"};
 
 struct ArmLine {
   std::size_t arm;
@@ -118,7 +115,7 @@ std::vector<LatencyChart> latency_charts(const RunLog& log, const Summary& summa
     by_arm.push_back(operation_samples(log, a, shown_rounds(log, a)));
   }
   std::vector<LatencyChart> charts;
-  for (const std::string_view name : kClasses) {
+  for (const std::string_view name : operation_names()) {
     const auto lines = lines_of(name, by_arm);
     if (lines.empty()) continue;
     charts.push_back({std::string(name), draw(name, lines, summary, log.facts.candidate)});

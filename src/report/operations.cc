@@ -18,6 +18,8 @@ Class class_of(const OpRow& row) {
 
 }  // namespace
 
+std::span<const std::string_view> operation_names() { return kNames; }
+
 std::vector<OperationSample> operation_samples(const RunLog& log, std::size_t arm,
                                                std::span<const std::int64_t> rounds) {
   std::array<OperationSample, kNames.size()> samples;

@@ -20,6 +20,8 @@ struct OperationSample {
   std::uint64_t failed_blocks = 0;  // asked for and not moved
 };
 
+// Every name there is, in the order of a report.
+[[nodiscard]] std::span<const std::string_view> operation_names();
 // Classes without an operation are left out. `rounds` of variant 0, ascending.
 [[nodiscard]] std::vector<OperationSample> operation_samples(const RunLog& log, std::size_t arm,
                                                              std::span<const std::int64_t> rounds);
