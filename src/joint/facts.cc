@@ -34,7 +34,7 @@ void assume_device(const Spec& spec, report::RunFacts& facts) {
       facts.assumptions.push_back({fmt::format("flash of arm {}", arm.name),
                                    report::format_rate(arm.bytes_per_second),
                                    "a throttle, given in the spec"});
-    } else if (spec.run.scale != 1) {
+    } else if (spec.run.scale != 1 && !spec.run.virtual_time) {
       facts.assumptions.push_back(
           {fmt::format("flash of arm {}", arm.name),
            fmt::format("{:g} times as fast as this machine's disk", spec.run.scale),
@@ -87,8 +87,9 @@ void add_notes(const Spec& spec, const EngineSetup& setup, report::RunFacts& fac
                     block_bytes, kPageBytes));
   }
   if (spec.run.rounds < gate::kPairsForInterval) {
-    facts.notes.push_back(fmt::format("{} rounds give no confidence interval; {} or more do",
-                                      spec.run.rounds, gate::kPairsForInterval));
+    facts.notes.push_back(
+        fmt::format("{} {} no confidence interval; {} or more do", spec.run.rounds,
+                    spec.run.rounds == 1 ? "round gives" : "rounds give", gate::kPairsForInterval));
   }
   if (spec.run.requests > 0) {
     facts.notes.push_back(

@@ -258,6 +258,10 @@ TEST_F(Runner, TheSimulatedDiskAndItsThrottleAreNamedWithTheirRates) {
                             "storage.operations_per_second=5000", "storage.latency_us=150"});
   ASSERT_TRUE(outcome) << mistakes_.text();
   // io/sim.h: 3 GB/s, 80 us and up to 20 more.
+  // Nothing in virtual time is this machine's disk.
+  for (const report::Assumption& item : outcome->facts.assumptions) {
+    EXPECT_EQ(item.value.find("this machine"), std::string::npos) << item.value;
+  }
   ASSERT_EQ(outcome->facts.disks.size(), 2U);
   EXPECT_EQ(
       outcome->facts.disks[0],

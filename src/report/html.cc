@@ -233,8 +233,8 @@ std::string variants_table(const RunFacts& facts, const Summary& summary) {
   std::string out = "<div class=\"scroll\"><table>\n<tr><th>input</th>";
   for (const ArmSummary& arm : summary.arms) {
     if (!arm.skipped.empty()) continue;
-    out += fmt::format("<th>{0} TTFT mean {1}</th><th>{0} output tok/s</th>", escape_html(arm.name),
-                       time.name);
+    out += fmt::format("<th>{0} TTFT mean&nbsp;{1}</th><th>{0} output&nbsp;tok/s</th>",
+                       escape_html(arm.name), time.name);
   }
   out += "</tr>\n";
   for (const VariantSummary& variant : summary.variants) {
