@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 ROWS ?=
 FUZZ_SECONDS ?= 300
+FUZZ_SEED ?= 0
 JOBS ?= $(shell nproc)
 TRIALS ?= 10000
 VIRTUAL ?=
@@ -39,7 +40,7 @@ tsan: deps ## core, io, telemetry and store tests under the thread sanitizer
 
 fuzz: deps ## every fuzz target, FUZZ_SECONDS in all (default 300)
 	@scripts/build asan all
-	@tools/run_fuzz build/asan --seconds $(FUZZ_SECONDS)
+	@tools/run_fuzz build/asan --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 soak: deps ## the long versions: 10,000 crash trials, then all tests with more seeds, an hour of fuzzing
 	@scripts/build dev all

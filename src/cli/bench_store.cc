@@ -61,14 +61,36 @@ struct ReadSeries {
   std::uint64_t missed = 0;
 };
 
+// The best of our runs over the best of fio's, one of ours after each setting of fio.
+Status read_round(StoreRig& rig, const FioJob& job, std::size_t requesters, std::uint64_t bytes,
+                  ReadSeries& series) {
+  double best = 0;
+  std::vector<double> cpu;
+  const auto run_ours = [&] {
+    const ReadOutcome ours = rig.read(requesters, bytes);
+    best = std::max(best, ours.bytes_per_second);
+    cpu.push_back(ours.cpu_seconds_per_gib);
+    series.missed += ours.missed_blocks;
+  };
+  FOREBAY_TRY(fio, best_fio_read(job, &series.fio_label, run_ours));
+  series.ours.push_back(best);
+  series.fio.push_back(fio.bytes_per_second);
+  series.ratio.push_back(best / fio.bytes_per_second);
+  series.cpu.push_back(median(cpu));
+  series.fio_cpu.push_back(fio.cpu_seconds_per_gib);
+  series.pass.push_back(checksum_pass_cpu());
+  return {};
+}
+
 void add_read_rows(const StoreBench& bench, const std::string& size, std::size_t requesters,
                    const ReadSeries& series, std::vector<BenchRow>& rows) {
   auto row =
       row_of(fmt::format("{}-read-{}-{}", bench.prefix, size, requesters), "ratio", series.ratio);
   row.bar = Bar::kAtLeast;
   row.bar_value = bench.read_bar;
-  row.reference = fmt::format("ours {:.2f} GB/s; {} {:.2f} GB/s", median(series.ours) / kGigabyte,
-                              series.fio_label, median(series.fio) / kGigabyte);
+  row.reference = fmt::format("best run of ours {:.2f} GB/s; of {} {:.2f} GB/s",
+                              median(series.ours) / kGigabyte, series.fio_label,
+                              median(series.fio) / kGigabyte);
   if (series.missed != 0) {
     row.value = 0;  // a miss is not a fast read
     row.reference += fmt::format("; {} blocks MISSED", series.missed);
@@ -104,19 +126,11 @@ Result<std::vector<BenchRow>> bench_flash_read(const StoreBench& bench) {
     job.write = false;
     for (const std::size_t requesters : {std::size_t{1}, kManyRequesters}) {
       ReadSeries series;
+      // No more than our requesters can ask for at once.
+      job.in_flight_bytes = std::min<std::uint64_t>(bench.in_flight_bytes,
+                                                    requesters * bench.chain_blocks * block_bytes);
       for (std::size_t round = 0; round < bench.rounds; ++round) {
-        const ReadOutcome ours = rig->read(requesters, bench.round_bytes);
-        FOREBAY_TRY(fio, best_fio_read(job, &series.fio_label));
-        // Ours again after fio: the disk drifts within a round, so fio stands in the middle.
-        const ReadOutcome again = rig->read(requesters, bench.round_bytes);
-        const double speed = (ours.bytes_per_second + again.bytes_per_second) / 2;
-        series.ours.push_back(speed);
-        series.fio.push_back(fio.bytes_per_second);
-        series.fio_cpu.push_back(fio.cpu_seconds_per_gib);
-        series.pass.push_back(checksum_pass_cpu());
-        series.ratio.push_back(speed / fio.bytes_per_second);
-        series.cpu.push_back((ours.cpu_seconds_per_gib + again.cpu_seconds_per_gib) / 2);
-        series.missed += ours.missed_blocks + again.missed_blocks;
+        FOREBAY_TRY_STATUS(read_round(*rig, job, requesters, bench.round_bytes, series));
       }
       add_read_rows(bench, size_word(block_bytes), requesters, series, rows);
     }

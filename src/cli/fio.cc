@@ -122,7 +122,8 @@ std::string fio_version() {
   return output->text.substr(0, output->text.find('\n'));
 }
 
-Result<FioResult> best_fio_read(FioJob job, std::string* label) {
+Result<FioResult> best_fio_read(FioJob job, std::string* label,
+                                const std::function<void()>& after_each) {
   Result<FioResult> best = fail(Errc::kUnsupported, "fio");
   const bool with_huge_pages = job.huge_pages;
   for (const bool random : {true, false}) {
@@ -132,6 +133,7 @@ Result<FioResult> best_fio_read(FioJob job, std::string* label) {
       job.huge_pages = huge;
       const auto result = run_fio(job);
       if (!result) return result;
+      after_each();
       if (best && best->bytes_per_second >= result->bytes_per_second) continue;
       best = result;
       *label = fmt::format("{} {}, {} pages", fio_version(), random ? "random" : "sequential",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,10 @@ struct FioResult {
 [[nodiscard]] std::string fio_version();
 
 // The best of random and sequential, with huge and with 4 KiB pages: fio with one setting is
-// beatable. `label` names the winner.
-[[nodiscard]] Result<FioResult> best_fio_read(FioJob job, std::string* label);
+// beatable. `label` names the winner. `after_each` runs after each setting: what is compared with
+// the best of several runs deserves as many, among them.
+[[nodiscard]] Result<FioResult> best_fio_read(FioJob job, std::string* label,
+                                              const std::function<void()>& after_each);
 
 // Reserves huge pages for fio's shared memory while it lives, where we may (root); puts the old
 // number back. `available` says whether --iomem=shmhuge can work.
