@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/standard_output.h"
+
 namespace forebay::cli {
 
 Result<ByteSource> ByteSource::open(const std::string& path) {
@@ -39,16 +41,22 @@ ByteSink::~ByteSink() {
   (void)std::remove(part_path_.c_str());
 }
 
+Status ByteSink::failed() const {
+  const int error_number = errno;
+  if (is_standard_output()) output_failed(error_number);
+  return std::unexpected(error_from_errno(error_number, "write"));
+}
+
 Status ByteSink::write(std::span<const std::byte> bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size()) return {};
-  return std::unexpected(error_from_errno(errno, "write"));
+  return failed();
 }
 
 Status ByteSink::commit() {
-  if (std::fflush(file_.get()) != 0) return std::unexpected(error_from_errno(errno, "write"));
+  if (std::fflush(file_.get()) != 0) return failed();
   if (part_path_.empty()) return {};
   if (::fsync(::fileno(file_.get())) != 0 || std::rename(part_path_.c_str(), path_.c_str()) != 0) {
-    return std::unexpected(error_from_errno(errno, "write"));
+    return failed();
   }
   part_path_.clear();
   return {};

@@ -45,6 +45,7 @@ class ByteSink {
   [[nodiscard]] bool is_standard_output() const { return file_.get() == stdout; }
 
  private:
+  [[nodiscard]] Status failed() const;  // errno's
   ByteSink(FileHandle file, std::string part_path, std::string path)
       : file_(std::move(file)), part_path_(std::move(part_path)), path_(std::move(path)) {}
   FileHandle file_;

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/unknown_command.h"
 #include "core/version.h"
 
 namespace forebay::cli {
@@ -51,8 +52,10 @@ int run_help(const Invocation& call) {
   std::size_t used = 0;
   const Command* command = find_command(call.arguments(), &used);
   if (command == nullptr || used != call.arguments().size()) {
-    fmt::print(stderr, "forebay: no such command; see `forebay help`\n");
-    return kExitUsage;
+    const std::string members = call.arguments().size() == 1 ? group_text(call.arguments()[0]) : "";
+    if (members.empty()) return refuse_command(call.arguments());
+    fmt::print("{}", members);
+    return kExitOk;
   }
   fmt::print("{}", help_text(*command));
   return kExitOk;

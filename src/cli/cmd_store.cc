@@ -3,21 +3,23 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/open_store.h"
+#include "cli/standard_output.h"
 #include "core/bytes.h"
+#include "store/block_walk.h"
 #include "store/store_metrics.h"
 
 namespace forebay::cli {
 namespace {
-
-constexpr std::uint64_t kBlockBytesMax = 1 * kGiB;
 
 store::BlockId id_of(const Invocation& call, const std::string& key) {
   return store::make_block_id({call.text("--tenant"), call.text("--layout")},
@@ -40,8 +42,12 @@ int say(const Invocation& call, const nlohmann::ordered_json& json, const std::s
 
 int run_put(const Invocation& call) {
   const std::string& key = call.arguments()[1];
-  const std::uint64_t size_bytes = call.bytes("--size");
+  const std::uint64_t size_bytes = asked_size(call);
   const std::uint64_t tokens = call.count("--tokens");
+  if (tokens > std::numeric_limits<std::uint32_t>::max()) {
+    call.mistakes().add("--tokens", fmt::format("{} is more than {}", tokens,
+                                                std::numeric_limits<std::uint32_t>::max()));
+  }
   const std::string parent_hex = call.text("--parent");
   const auto parent = parent_hex.empty() ? store::kNoParent : parse_block_id(parent_hex);
   if (!parent) call.mistakes().add("--parent", "is not a block id (64 hexadecimal digits)");
@@ -50,12 +56,11 @@ int run_put(const Invocation& call) {
   }
   const auto content = read_file(call.arguments()[2]);
   if (!content) call.mistakes().add(call.arguments()[2], "cannot be read");
-  if (content && (content->empty() || content->size() > kBlockBytesMax)) {
-    call.mistakes().add(call.arguments()[2], "a block has 1 byte to 1 GiB");
-  }
+  if (content && content->empty()) call.mistakes().add(call.arguments()[2], "is empty");
   if (const auto refused = call.refuse()) return *refused;
 
-  auto opened = open_store(call.arguments()[0], {.size_bytes = size_bytes});
+  auto opened =
+      open_store(call.arguments()[0], {.size_bytes = size_bytes, .data_bytes = content->size()});
   if (!opened) return kExitFailed;
   const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
   if (!space) {
@@ -118,19 +123,44 @@ int run_get(const Invocation& call) {
     return kExitFailed;
   }
   const std::string output = call.text("--output");
+  nlohmann::ordered_json json{{"id", to_hex(id.digest)}, {"bytes", *bytes}};
+  if (call.json() && output == "-") {
+    json["data_hex"] = to_hex(buffer.bytes());
+    return say(call, json, "");
+  }
   std::FILE* file = output == "-" ? stdout : std::fopen(output.c_str(), "wb");
   const bool written =
       file != nullptr && std::fwrite(buffer.bytes().data(), 1, *bytes, file) == *bytes;
-  const bool closed =
-      file != nullptr && (file == stdout ? std::fflush(file) : std::fclose(file)) == 0;
+  if (file == stdout) {
+    if (!written) output_failed(errno);
+    return kExitOk;  // the end of the program says what was lost
+  }
+  const bool closed = file != nullptr && std::fclose(file) == 0;
   if (!written || !closed) fmt::print(stderr, "{}: cannot be written\n", output);
-  return written && closed ? kExitOk : kExitFailed;
+  if (!written || !closed) return kExitFailed;
+  json["output"] = output;
+  return call.json() ? say(call, json, "") : kExitOk;
 }
 
 nlohmann::ordered_json tier_json(const store::StoreStats::TierStats& tier) {
   return {{"block_count", tier.block_count},
           {"used_bytes", tier.used_bytes},
           {"capacity_bytes", tier.capacity_bytes}};
+}
+
+// The index knows half of an id; the records' own headers, which a walk reads, know all of it.
+nlohmann::ordered_json block_rows(OpenStore& opened) {
+  constexpr std::uint64_t kBatchBytes = 16 * kMiB;
+  auto rows = nlohmann::ordered_json::array();
+  const auto walk = opened.store->walk("");
+  while (true) {
+    const auto blocks = opened.loop->run(walk->next(kBatchBytes, {}));
+    if (blocks.empty()) return rows;
+    for (const store::WalkedBlock& block : blocks) {
+      rows.push_back({{"id", to_hex(block.id.digest)}, {"bytes", block.data_bytes}});
+      if (!block.status) rows.back()["damage"] = to_string(block.status.error());
+    }
+  }
 }
 
 int run_stat(const Invocation& call) {
@@ -155,13 +185,8 @@ int run_stat(const Invocation& call) {
                               {"index_bytes", stats.index_bytes},
                               {"corrupt_records", stats.flash.corrupt_records},
                               {"drive_writes_per_day", stats.flash.drive_writes_per_day}};
-  if (call.has("--blocks")) {
-    auto& rows = json["blocks"] = nlohmann::ordered_json::array();
-    for (const auto& entry : opened->store->list()) {
-      rows.push_back({{"id", to_hex(entry.id.digest)}, {"bytes", entry.bytes}});
-    }
-  }
-  const std::string text = fmt::format(
+  if (call.has("--blocks")) json["blocks"] = block_rows(*opened);
+  std::string text = fmt::format(
       "device     {}\nmode       {}{}{}\nblocks     {}\nused       {} of {}\n"
       "segments   {} ({} free)\nrecovered  {} blocks in {:.1f} ms\nindex      {}",
       opened->device->describe(), to_string(stats.flash.mode),
@@ -170,6 +195,12 @@ int run_stat(const Invocation& call) {
       stats.flash.free_segment_count, stats.flash.recovered_blocks,
       static_cast<double>(stats.flash.recovery_time.count()) / 1e6,
       format_bytes(stats.index_bytes));
+  if (call.has("--blocks")) {
+    for (const auto& row : json["blocks"]) {
+      text += fmt::format("\nblock      {} {} bytes", row["id"].get<std::string>(),
+                          row["bytes"].get<std::uint64_t>());
+    }
+  }
   if (!close_store(*opened)) return kExitFailed;
   return say(call, json, text);
 }
@@ -216,7 +247,7 @@ constexpr std::array<Flag, 3> kGetFlags{{
     {"--output", "FILE", "-", "where the bytes go; - is standard output"},
 }};
 constexpr std::array<Flag, 2> kStatFlags{{
-    {"--blocks", "", "", "list every block (with --json)"},
+    {"--blocks", "", "", "list every block with its id; reads the whole store"},
     {"--metrics", "", "", "print all figures as Prometheus reads them"},
 }};
 

@@ -22,7 +22,8 @@ class Exporter {
  public:
   Exporter(const Invocation& call, ByteSink& sink)
       : call_(call),
-        writer_([&sink](std::span<const std::byte> bytes) { return sink.write(bytes); }) {}
+        sink_(sink),
+        writer_([this](std::span<const std::byte> bytes) { return write(bytes); }) {}
 
   // False after printing why the file could not be written.
   [[nodiscard]] bool run(OpenStore& opened);
@@ -31,10 +32,13 @@ class Exporter {
   [[nodiscard]] bool whole() const { return writer_.skipped_blocks() == 0; }
 
  private:
+  [[nodiscard]] Status write(std::span<const std::byte> bytes);
   [[nodiscard]] Status add(const store::WalkedBlock& block);
   void skip(const store::WalkedBlock& block, const Error& why);
 
   const Invocation& call_;
+  ByteSink& sink_;
+  Status sunk_;  // the sink's first failure, whatever its code: never the block's
   store::ExportWriter writer_;
   nlohmann::ordered_json skipped_ = nlohmann::ordered_json::array();
 };
@@ -48,11 +52,16 @@ void Exporter::skip(const store::WalkedBlock& block, const Error& why) {
   }
 }
 
+Status Exporter::write(std::span<const std::byte> bytes) {
+  if (sunk_) sunk_ = sink_.write(bytes);
+  return sunk_;
+}
+
 Status Exporter::add(const store::WalkedBlock& block) {
   Status status = block.status;
   if (status) {
     status = writer_.add(block);
-    if (status || status.error().code != Errc::kInvalid) return status;
+    if (status || !sunk_ || status.error().code != Errc::kInvalid) return status;
   }
   skip(block, status.error());
   return {};
@@ -74,7 +83,10 @@ bool Exporter::run(OpenStore& opened) {
   }
   if (status) status = writer_.end();
   line.wipe();
-  if (!status) fmt::print(stderr, "{}: {}\n", call_.arguments()[1], to_string(status.error()));
+  // What standard output does not take is said once, at the end of the program.
+  if (!status && !sink_.is_standard_output()) {
+    fmt::print(stderr, "{}: {}\n", call_.arguments()[1], to_string(status.error()));
+  }
   return status.has_value();
 }
 
@@ -107,7 +119,9 @@ int run_export(const Invocation& call) {
   const bool written = exporter.run(*opened);
   if (!close_store(*opened) || !written) return kExitFailed;
   if (const Status kept = sink->commit(); !kept) {
-    fmt::print(stderr, "{}: {}\n", path, to_string(kept.error()));
+    if (!sink->is_standard_output()) {
+      fmt::print(stderr, "{}: {}\n", path, to_string(kept.error()));
+    }
     return kExitFailed;
   }
   if (!exporter.whole()) {

@@ -206,7 +206,7 @@ std::string Importer::text() const {
 }
 
 int run_import(const Invocation& call) {
-  const std::uint64_t size_bytes = call.bytes("--size");
+  const std::uint64_t size_bytes = asked_size(call);
   auto source = ByteSource::open(call.arguments()[1]);
   if (!source) {
     call.mistakes().add(call.arguments()[1], to_string(source.error()),

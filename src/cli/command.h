@@ -2,6 +2,7 @@
 //
 // The Flag table of a command feeds the parser, `--help`, the man page and the shell completions.
 // Exit codes: 0 ok, 1 the checked thing failed, 2 usage or configuration, 3 inconclusive.
+// Output that standard output did not take makes 0 a 1 (standard_output.h).
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,12 @@
 
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/standard_output.h"
+#include "cli/unknown_command.h"
 
 namespace forebay::cli {
 namespace {
@@ -31,35 +34,27 @@ constexpr std::array kCommands{
     &kHelpCommand,
 };
 
-int unknown_command(const std::string& word) {
-  std::vector<std::string_view> names;
-  for (const Command* command : kCommands) names.push_back(command->name);
-  fmt::print(stderr, "forebay: unknown command `{}`\n  hint: {}\n", word, suggest(word, names));
+// "forebay store": the group alone lists its members.
+int no_command(std::span<const std::string> words) {
+  const std::string members = words.size() == 1 ? group_text(words[0]) : "";
+  if (members.empty()) return refuse_command(words);
+  fmt::print(stderr, "{}", members);
   return kExitUsage;
 }
 
-// "forebay store": the group alone lists its members.
-int show_group(const std::string& word) {
-  bool any = false;
-  for (const Command* command : kCommands) {
-    if (!command->name.starts_with(word + " ")) continue;
-    fmt::print(stderr, "  forebay {:<18} {}\n", command->name, command->summary);
-    any = true;
-  }
-  return any ? kExitUsage : unknown_command(word);
-}
-
-}  // namespace
-
-std::span<const Command* const> all_commands() { return kCommands; }
-
-int run_main(int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
+int run_words(std::vector<std::string> words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h") words = {"help"};
   if (words[0] == "--version") words = {"version"};
   std::size_t used = 0;
   const Command* command = find_command(words, &used);
-  if (command == nullptr) return show_group(words[0]);
+  if (command == nullptr) {
+    // "forebay store --help" asks for help on the group.
+    const bool asks = words.size() == 2 && words[1] == "--help";
+    const std::string members = asks ? group_text(words[0]) : "";
+    if (members.empty()) return no_command(words);
+    fmt::print("{}", members);
+    return kExitOk;
+  }
   Diagnostics mistakes;
   ParsedLine line = parse_line(*command, std::span(words).subspan(used), mistakes);
   if (line.values.contains("--help")) {
@@ -71,6 +66,16 @@ int run_main(int argc, char** argv) {
     return kExitUsage;
   }
   return command->run(Invocation(*command, std::move(line.arguments), std::move(line.values)));
+}
+
+}  // namespace
+
+std::span<const Command* const> all_commands() { return kCommands; }
+
+int run_main(int argc, char** argv) {
+  hold_standard_descriptors();
+  std::vector<std::string> words(argv + 1, argv + argc);
+  return with_checked_output([&] { return run_words(std::move(words)); });
 }
 
 }  // namespace forebay::cli

@@ -11,6 +11,8 @@
 
 #include "block/device_url.h"
 #include "core/aligned_memory.h"
+#include "core/bytes.h"
+#include "store/tier/flash_layout.h"
 
 namespace forebay::cli {
 namespace {
@@ -67,6 +69,32 @@ std::vector<std::string> paths_of(const std::string& url) {
   return parsed ? parsed->paths : std::vector<std::string>{};
 }
 
+// Of the files that --size makes (block::open_device).
+std::uint64_t size_made(const std::string& url, std::uint64_t asked) {
+  const auto parsed = block::parse_device_url(url);
+  if (!parsed || parsed->paths.size() == 1) return asked;
+  const std::uint64_t parts = parsed->paths.size();
+  return parts * round_up(divide_up(asked, parts), parsed->stripe_unit_bytes);
+}
+
+// Whether the files of a store that is there have the size asked for; says so where not. A disk has
+// the size it has.
+bool has_size(const std::string& url, std::uint64_t asked) {
+  std::uint64_t there = 0;
+  for (const std::string& path : paths_of(url)) {
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(path, failed)) return true;
+    there += std::filesystem::file_size(path, failed);
+  }
+  if (there == size_made(url, asked)) return true;
+  fmt::print(stderr,
+             "--size: {} is {} ({} bytes), not {} ({} bytes)\n  hint: leave --size out, or make "
+             "another store of that size and move the blocks with `forebay store export` and "
+             "`import`\n",
+             url, format_bytes(there), there, format_bytes(asked), asked);
+  return false;
+}
+
 std::vector<std::string> absent_paths(const std::string& url) {
   std::vector<std::string> absent = paths_of(url);
   std::erase_if(absent, [](const std::string& path) {
@@ -76,9 +104,42 @@ std::vector<std::string> absent_paths(const std::string& url) {
   return absent;
 }
 
+std::uint64_t data_bytes_max(const block::Geometry& geometry) {
+  const auto layout = store::make_flash_layout(geometry, 0);
+  return layout ? layout->data_bytes_max() : 0;
+}
+
+// What to do about a block that the store cannot hold: the size that would, where there is one.
+std::string larger_store(std::uint64_t data_bytes, const block::Geometry& geometry) {
+  constexpr std::uint64_t kSizeMin = kMiB;
+  constexpr std::uint64_t kSizeMax = 16 * kGiB;  // records stop growing before
+  for (std::uint64_t size = kSizeMin; size <= kSizeMax; size *= 2) {
+    block::Geometry larger = geometry;
+    larger.size_bytes = size;
+    if (data_bytes_max(larger) >= data_bytes) {
+      return fmt::format("make a store at another path with --size {}M or more", size / kMiB);
+    }
+  }
+  return "no store takes it: cut it into smaller blocks";
+}
+
+// Whether a block fits; says why not. A store that will be formatted is judged by its device.
+bool holds_block(const std::string& url, const OpenStore& opened, const OpenStoreOptions& options) {
+  const std::uint64_t most = opened.store ? opened.store->stats().flash.data_bytes_max
+                                          : data_bytes_max(opened.device->geometry());
+  // 0: too small for any store, which opening it will say.
+  if (most == 0 || options.data_bytes <= most) return true;
+  fmt::print(stderr,
+             "{}: a block here has at most {} bytes ({}), this one has {} ({})\n  hint: {}\n", url,
+             most, format_bytes(most), options.data_bytes, format_bytes(options.data_bytes),
+             larger_store(options.data_bytes, opened.device->geometry()));
+  return false;
+}
+
 std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreOptions& options) {
   auto opened = open_flash_device(url, options);
   if (!opened) return std::nullopt;
+  if (options.size_bytes != 0 && !holds_block(url, *opened, options)) return std::nullopt;
   store::StoreOptions store_options;
   store_options.dram_bytes = options.dram_bytes;
   store_options.flash = opened->device.get();
@@ -89,6 +150,10 @@ std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreO
     return std::nullopt;
   }
   opened->store = std::move(*store);
+  if (!holds_block(url, *opened, options)) {
+    (void)close_store(*opened);
+    return std::nullopt;
+  }
   return opened;
 }
 
@@ -129,10 +194,27 @@ bool names_store(const std::string& url, const std::string& path) {
   });
 }
 
+std::uint64_t asked_size(const Invocation& call) {
+  if (!call.has("--size")) return 0;
+  const std::size_t before = call.mistakes().count();
+  const std::uint64_t asked = call.bytes("--size");
+  if (call.mistakes().count() != before) return 0;
+  if (asked == 0) {
+    call.mistakes().add("--size", fmt::format("`{}` makes no store", call.text("--size")),
+                        "write a size such as 200G, or leave --size out for a store that is there");
+    return 0;
+  }
+  return asked;
+}
+
 std::optional<OpenStore> open_store(const std::string& url, const OpenStoreOptions& asked) {
   OpenStoreOptions options = asked;
   if (options.size_bytes != 0 && std::ranges::any_of(paths_of(url), holds_something)) {
     options.size_bytes = 0;
+    auto opened = open_or_format(url, options);
+    if (!opened || has_size(url, asked.size_bytes)) return opened;
+    (void)close_store(*opened);
+    return std::nullopt;
   }
   if (options.size_bytes == 0) return open_or_format(url, options);
   const std::vector<std::string> made = absent_paths(url);

@@ -27,9 +27,12 @@ struct OpenStore {
 
 struct OpenStoreOptions {
   // Makes and formats a store of this size where there is nothing: no file, or one that begins with
-  // zeroes. What holds anything else is opened as it is. 0: must exist.
+  // zeroes. What holds anything else is opened as it is, and refused when it is a store of another
+  // size. 0: must exist.
   std::uint64_t size_bytes = 0;
   std::uint64_t dram_bytes = 0;
+  // A block of this size must fit, or nothing is formatted. 0: none is meant.
+  std::uint64_t data_bytes = 0;
   bool write = true;
 };
 
@@ -41,6 +44,9 @@ struct OpenStoreOptions {
                                                   const OpenStoreOptions& options);
 // Closes the store; false after printing why not.
 [[nodiscard]] bool close_store(OpenStore& opened);
+
+// The size that --size asks for, 0 without it. Notes a mistake for an empty size and for 0.
+[[nodiscard]] std::uint64_t asked_size(const Invocation& call);
 
 inline constexpr Flag kTenantFlag{"--tenant", "NAME", "default", "tenant of the block"};
 inline constexpr Flag kLayoutFlag{"--layout", "TEXT", "raw", "layout fingerprint of the block"};
