@@ -24,7 +24,9 @@ struct OpenOptions {
   bool write = false;
   bool create = false;          // make it when absent; never truncates
   bool direct = true;           // O_DIRECT where the file system allows; FileFacts::direct tells
-  bool exclusive_lock = false;  // kExists when another process holds the file (flock)
+  // kExists when another process holds the file (flock), and does so for another second: one that
+  // has just ended may (io/file_lock.h). The log then names the file and the process.
+  bool exclusive_lock = false;
 };
 
 struct FileFacts {
