@@ -31,6 +31,8 @@ struct OpenStoreOptions {
   std::uint64_t size_bytes = 0;
   std::uint64_t dram_bytes = 0;
   bool write = true;
+  // A store that cannot be written is opened for reading: not one of its bytes changes.
+  bool reads_only = false;
 };
 
 // Opens the device alone; null after printing why not.

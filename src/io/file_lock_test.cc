@@ -107,7 +107,7 @@ TEST_F(FileLockTest, TheTableRefusesAFileOnlyAfterASecond) {
   ASSERT_TRUE(holder.holds());
   FileTable table;
   const auto begin = std::chrono::steady_clock::now();
-  const auto opened = table.open(path_, {.write = true, .exclusive_lock = true});
+  const auto opened = table.open(path_, {.write = true, .lock = FileLock::kExclusive});
   set_log_level(LogLevel::kInfo);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, Errc::kExists);

@@ -96,7 +96,9 @@ Status read_size(int descriptor, FileFacts& facts) {
 }
 
 // An Error has no room for the path and the process: the log has.
-Status lock(int descriptor, int operation, const std::string& path) {
+Status lock(int descriptor, FileLock kind, const std::string& path) {
+  if (kind == FileLock::kNone) return {};
+  const int operation = kind == FileLock::kShared ? LOCK_SH : LOCK_EX;
   const Status locked = lock_file(descriptor, operation, wait_a_second());
   if (!locked && locked.error().code == Errc::kExists) {
     const auto holder = lock_holder(descriptor);
@@ -131,7 +133,7 @@ Result<FileId> FileTable::open(const std::string& path, const OpenOptions& optio
   entry.descriptor = open_descriptor(path, options, entry.facts);
   if (entry.descriptor < 0) return std::unexpected(error_from_errno(errno, "open"));
   Status ready = read_size(entry.descriptor, entry.facts);
-  if (ready && options.exclusive_lock) ready = lock(entry.descriptor, LOCK_EX, path);
+  if (ready) ready = lock(entry.descriptor, options.lock, path);
   if (!ready) {
     ::close(entry.descriptor);
     return std::unexpected(ready.error());
