@@ -54,6 +54,7 @@ struct Geometry {
   std::uint32_t align_bytes = 4096;      // of offsets, lengths and buffer addresses
   std::uint32_t transfer_bytes_max = 0;  // largest request; bigger ones are refused with kInvalid
   bool direct = false;                   // bypasses the page cache
+  bool read_only = false;                // opened so: writes and discards end with kReadOnly
 };
 
 class Device {
@@ -121,7 +122,8 @@ class Await {
 
 // A device by the text a user writes: "/data/kv.img", "/dev/nvme0n1", "stripe:/a,/b?unit=1M".
 // `size_bytes`: a file that is absent is made, and preallocated, at that size; 0 keeps what is
-// there. Diagnoses in the error; kExists when another process has it open for writing.
+// there. Diagnoses in the error; kExists when another process has it open for writing, or for
+// reading while `write` is asked for.
 struct OpenDevice {
   std::uint64_t size_bytes = 0;
   bool write = true;

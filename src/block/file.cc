@@ -33,6 +33,7 @@ class FileDevice final : public Device {
         geometry_.align_bytes,
         static_cast<std::uint32_t>(round_down(facts.transfer_bytes_max, geometry_.align_bytes)));
     geometry_.direct = facts.direct;
+    geometry_.read_only = !writable_;
     if (geometry_.size_bytes == 0) return fail(Errc::kInvalid, "open device: it is empty");
     return {};
   }
@@ -157,7 +158,8 @@ Result<std::unique_ptr<Device>> open_file_device(io::Loop& loop, const std::stri
   FOREBAY_TRY(file, engine.open(path, {.write = options.write,
                                        .create = options.create,
                                        .direct = true,
-                                       .exclusive_lock = options.write}));
+                                       .lock = options.write ? io::FileLock::kExclusive
+                                                             : io::FileLock::kShared}));
   const io::FileFacts& facts = engine.facts(file);
   Status ready;
   if (options.write && options.size_bytes > facts.size_bytes) {

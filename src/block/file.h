@@ -1,8 +1,9 @@
 // The leaf device: a file or raw disk through the core's io::Engine.
 //
 // O_DIRECT where the file system allows, else the page cache, said once with the reason. Requests
-// beyond the engine's queue wait here in order. Opened for writing it holds the file's lock, so two
-// processes never write one store. Alignment and size are probed by the engine.
+// beyond the engine's queue wait here in order. Opened for writing it holds the file's lock alone,
+// opened for reading it shares it: nobody reads or writes what another process writes. Alignment
+// and size are probed by the engine.
 #pragma once
 
 #include <memory>

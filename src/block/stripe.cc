@@ -60,6 +60,7 @@ Stripe::Stripe(std::vector<std::unique_ptr<Device>> parts, std::uint64_t unit_by
     transfer = std::min<std::uint64_t>(transfer, facts.transfer_bytes_max);
     geometry_.align_bytes = std::max(geometry_.align_bytes, facts.align_bytes);
     geometry_.direct = geometry_.direct && facts.direct;
+    geometry_.read_only = geometry_.read_only || facts.read_only;
   }
   geometry_.size_bytes = round_down(smallest, unit_bytes_) * parts_.size();
   part_transfer_bytes_ = round_down(transfer, geometry_.align_bytes);

@@ -101,7 +101,7 @@ int run_get(const Invocation& call) {
     call.mistakes().add("--output", "is the store itself", "name another file");
   }
   if (const auto refused = call.refuse()) return *refused;
-  auto opened = open_store(call.arguments()[0], {});
+  auto opened = open_store(call.arguments()[0], {.reads_only = true});
   if (!opened) return kExitFailed;
   const store::BlockId id = id_of(call, key);
   const auto bytes = opened->store->block_bytes(id);
@@ -164,7 +164,7 @@ nlohmann::ordered_json block_rows(OpenStore& opened) {
 }
 
 int run_stat(const Invocation& call) {
-  auto opened = open_store(call.arguments()[0], {});
+  auto opened = open_store(call.arguments()[0], {.reads_only = true});
   if (!opened) return kExitFailed;
   const store::StoreStats stats = opened->store->stats();
   if (call.has("--metrics")) {
@@ -206,7 +206,7 @@ int run_stat(const Invocation& call) {
 }
 
 int run_verify(const Invocation& call) {
-  auto opened = open_store(call.arguments()[0], {});
+  auto opened = open_store(call.arguments()[0], {.reads_only = true});
   if (!opened) return kExitFailed;
   const auto result = opened->loop->run(opened->store->verify(nullptr));
   if (!result) {

@@ -107,7 +107,7 @@ int run_export(const Invocation& call) {
     call.mistakes().add(call.arguments()[1], "is the store itself", "name another file");
   }
   if (const auto refused = call.refuse()) return *refused;
-  auto opened = open_store(call.arguments()[0], {});
+  auto opened = open_store(call.arguments()[0], {.reads_only = true});
   if (!opened) return kExitFailed;
   const std::string& path = call.arguments()[1];
   auto sink = ByteSink::open(path);

@@ -1,8 +1,11 @@
 #include "cli/open_store.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -36,15 +39,19 @@ void explain(const std::string& url, const Error& error, const OpenStoreOptions&
     case Errc::kNoSpace:
       fmt::print(stderr, "  hint: free space on the file system, or choose a smaller --size\n");
       break;
+    case Errc::kReadOnly:
+    case Errc::kDenied:
+      fmt::print(stderr,
+                 "  hint: make the file and its mount writable, or `forebay store export` the "
+                 "blocks and import them into a store elsewhere\n");
+      break;
     case Errc::kInvalid:
     case Errc::kBusy:
     case Errc::kTimedOut:
     case Errc::kCancelled:
     case Errc::kIo:
-    case Errc::kReadOnly:
     case Errc::kGone:
     case Errc::kUnsupported:
-    case Errc::kDenied:
     case Errc::kVersion:
       break;
   }
@@ -93,6 +100,11 @@ bool has_size(const std::string& url, std::uint64_t asked) {
              "`import`\n",
              url, format_bytes(there), there, format_bytes(asked), asked);
   return false;
+}
+
+// Whether a file is there that this process may not write, for its mode or its mount.
+bool refuses_writes(const std::string& path) {
+  return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT;
 }
 
 std::vector<std::string> absent_paths(const std::string& url) {
@@ -175,10 +187,11 @@ std::optional<OpenStore> open_flash_device(const std::string& url,
   }
   opened.engine = std::move(*engine);
   opened.loop = std::make_unique<io::Loop>(*opened.engine);
-  auto device = block::open_device(*opened.loop, url,
-                                   {.size_bytes = options.size_bytes,
-                                    .write = options.write,
-                                    .create = options.size_bytes != 0});
+  const bool write =
+      options.write && !(options.reads_only && std::ranges::any_of(paths_of(url), refuses_writes));
+  auto device = block::open_device(
+      *opened.loop, url,
+      {.size_bytes = options.size_bytes, .write = write, .create = options.size_bytes != 0});
   if (!device) {
     explain(url, device.error(), options);
     return std::nullopt;

@@ -195,15 +195,32 @@ TEST_P(Conformance, CancelStillEndsEveryOpExactlyOnce) {
 
 TEST_P(Conformance, ASecondExclusiveOpenIsRefused) {
   const auto first =
-      engine_->open(path("a"), {.write = true, .create = true, .exclusive_lock = true});
+      engine_->open(path("a"), {.write = true, .create = true, .lock = FileLock::kExclusive});
   ASSERT_TRUE(first);
-  const auto second = engine_->open(path("a"), {.write = true, .exclusive_lock = true});
+  const auto second = engine_->open(path("a"), {.write = true, .lock = FileLock::kExclusive});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Errc::kExists);
   engine_->close(*first);
-  const auto third = engine_->open(path("a"), {.write = true, .exclusive_lock = true});
+  const auto third = engine_->open(path("a"), {.write = true, .lock = FileLock::kExclusive});
   ASSERT_TRUE(third);
   engine_->close(*third);
+}
+
+TEST_P(Conformance, ReadersShareAFileThatNoWriterThenGets) {
+  OpenOptions writes{.write = true, .create = true, .lock = FileLock::kExclusive};
+  engine_->close(engine_->open(path("a"), writes).value());
+  const auto first = engine_->open(path("a"), {.lock = FileLock::kShared});
+  const auto second = engine_->open(path("a"), {.lock = FileLock::kShared});
+  ASSERT_TRUE(first && second);
+  engine_->close(*first);
+  const auto refused = engine_->open(path("a"), writes);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kExists);
+  engine_->close(*second);
+  const auto writer = engine_->open(path("a"), writes);
+  ASSERT_TRUE(writer);
+  EXPECT_FALSE(engine_->open(path("a"), {.lock = FileLock::kShared}));
+  engine_->close(*writer);
 }
 
 TEST_P(Conformance, AnAbsentFileIsNotFound) {

@@ -16,11 +16,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "core/bytes.h"
 #include "core/check.h"
 #include "core/log.h"
+#include "io/file_lock.h"
 #include "io/queue_limits.h"
 
 namespace forebay::io {
@@ -93,6 +95,19 @@ Status read_size(int descriptor, FileFacts& facts) {
   return {};
 }
 
+// An Error has no room for the path and the process: the log has.
+Status lock(int descriptor, FileLock kind, const std::string& path) {
+  if (kind == FileLock::kNone) return {};
+  const int operation = kind == FileLock::kShared ? LOCK_SH : LOCK_EX;
+  const Status locked = lock_file(descriptor, operation, wait_a_second());
+  if (!locked && locked.error().code == Errc::kExists) {
+    const auto holder = lock_holder(descriptor);
+    log_warn("{}: {} has it open", path,
+             holder ? "process " + std::to_string(*holder) : "another process");
+  }
+  return locked;
+}
+
 }  // namespace
 
 FileTable::~FileTable() {
@@ -118,9 +133,7 @@ Result<FileId> FileTable::open(const std::string& path, const OpenOptions& optio
   entry.descriptor = open_descriptor(path, options, entry.facts);
   if (entry.descriptor < 0) return std::unexpected(error_from_errno(errno, "open"));
   Status ready = read_size(entry.descriptor, entry.facts);
-  if (ready && options.exclusive_lock && flock(entry.descriptor, LOCK_EX | LOCK_NB) != 0) {
-    ready = fail(Errc::kExists, "lock: another process has it open", errno);
-  }
+  if (ready) ready = lock(entry.descriptor, options.lock, path);
   if (!ready) {
     ::close(entry.descriptor);
     return std::unexpected(ready.error());

@@ -39,7 +39,7 @@ struct SimEngine::Stream {
 struct SimEngine::Entry {
   FileFacts facts;
   SimFile* file = nullptr;
-  bool holds_lock = false;
+  FileLock lock = FileLock::kNone;
   bool socket = false;
   std::uint16_t port = 0;                       // listening on it
   std::deque<std::unique_ptr<Stream>> backlog;  // connected, not yet accepted
@@ -82,13 +82,15 @@ Result<FileId> SimEngine::open(const std::string& path, const OpenOptions& optio
   SimFile* file = disk_->find(path);
   if (file == nullptr && !options.create) return fail(Errc::kNotFound, "open", ENOENT);
   if (file == nullptr) file = &disk_->make(path);
-  if (options.exclusive_lock && file->locked) {
+  const bool shares = options.lock == FileLock::kShared && file->lock_holders >= 0;
+  if (options.lock != FileLock::kNone && file->lock_holders != 0 && !shares) {
     return fail(Errc::kExists, "lock: another process has it open", EWOULDBLOCK);
   }
   auto made = std::make_unique<Entry>();
   made->file = file;
-  made->holds_lock = options.exclusive_lock;
-  if (options.exclusive_lock) file->locked = true;
+  made->lock = options.lock;
+  if (options.lock == FileLock::kShared) ++file->lock_holders;
+  if (options.lock == FileLock::kExclusive) file->lock_holders = -1;
   made->facts.size_bytes = file->size_bytes;
   made->facts.align_bytes = options.direct ? kSimAlignBytes : 1;
   made->facts.direct = options.direct;
@@ -117,7 +119,8 @@ Status SimEngine::allocate(FileId file, std::uint64_t size_bytes) {
 void SimEngine::close(FileId file) {
   Entry* closing = entry(file);
   FOREBAY_CHECK(closing != nullptr);
-  if (closing->holds_lock) closing->file->locked = false;
+  if (closing->lock == FileLock::kShared) --closing->file->lock_holders;
+  if (closing->lock == FileLock::kExclusive) closing->file->lock_holders = 0;
   if (closing->stream && closing->stream->peer != nullptr) closing->stream->peer->peer = nullptr;
   for (const auto& waiting : closing->backlog) {
     if (waiting->peer != nullptr) waiting->peer->peer = nullptr;

@@ -105,7 +105,7 @@ SimFile& SimDisk::make(const std::string& path) {
 void SimDisk::crash(Rng& rng) {
   for (auto& [path, file] : files_) {
     file->crash(rng);
-    file->locked = false;
+    file->lock_holders = 0;
   }
 }
 

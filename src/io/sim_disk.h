@@ -25,7 +25,7 @@ inline constexpr std::size_t kSimSectorBytes = 512;  // what a torn write is tor
 class SimFile {
  public:
   std::uint64_t size_bytes = 0;
-  bool locked = false;
+  int lock_holders = 0;  // -1: one, exclusively
   // Contents of what was never written; zeros when null. Makes a huge prepared device cheap.
   std::function<void(std::uint64_t offset_bytes, std::span<std::byte> bytes)> generator;
 

@@ -2,6 +2,7 @@
 // it, in any order, turned again or not.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 
 #include "core/bytes.h"
@@ -10,6 +11,8 @@
 
 namespace forebay::store {
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr std::uint64_t kDeviceBytes = 6 * kMiB;
 
@@ -61,6 +64,45 @@ TEST(Lifetime, AnIdleStoreDoesNotNeedTheDevice) {
   rig.put(0, 24);
   ASSERT_TRUE(rig.flush().has_value());
   device_goes_before_the_loop(rig);
+}
+
+Task<void> release_stuck_at(DiskRig* rig, Nanos at) {
+  co_await rig->loop->sleep_until(at);
+  rig->engine->release_stuck();
+}
+
+// A read that is stuck in the device when its get has given up; no cancelling ends it.
+void leave_a_read_behind(DiskRig& rig) {
+  ASSERT_TRUE(rig.open().has_value());
+  rig.put(0, 24);
+  rig.put(1000, 32);  // drives the first from DRAM
+  ASSERT_TRUE(rig.flush().has_value());
+  rig.engine->faults().add({.kind = io::FaultKind::kStuck, .op = io::OpKind::kRead});
+  const auto got = rig.get(0, 1, 20ms);
+  ASSERT_EQ(got.misses, std::vector{MissReason::kTimedOut});
+  rig.engine->faults().clear();
+  ASSERT_GT(rig.engine->in_flight_count(), 0U);
+}
+
+TEST(Lifetime, CloseWaitsForReadsThatTheirCallsLeftBehind) {
+  DiskRig rig(small_dram(), kDeviceBytes, 3);
+  leave_a_read_behind(rig);
+  const Nanos ends = rig.loop->now() + 5s;
+  rig.loop->spawn(release_stuck_at(&rig, ends));
+  EXPECT_TRUE(rig.close().has_value());
+  EXPECT_EQ(rig.engine->in_flight_count(), 0U);
+  EXPECT_GE(rig.loop->now(), ends);
+  EXPECT_LE(rig.loop->now(), ends + 10ms);
+}
+
+TEST(Lifetime, CloseOfAStuckDeviceEndsAndSaysSo) {
+  DiskRig rig(small_dram(), kDeviceBytes, 4);
+  leave_a_read_behind(rig);
+  const Nanos began = rig.loop->now();
+  const Status closed = rig.close();
+  ASSERT_FALSE(closed.has_value());
+  EXPECT_EQ(closed.error().code, Errc::kTimedOut);
+  EXPECT_LE(rig.loop->now() - began, 61s);
 }
 
 Task<void> get_into(Store* store, std::shared_ptr<std::vector<GetItem>> items, CallOptions call) {

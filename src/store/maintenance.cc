@@ -9,6 +9,19 @@ constexpr std::size_t kFindingsMax = 1000;
 // A device that does not take the last checkpoint by then costs a scan at the next open, no more.
 constexpr Nanos kCloseWithin = std::chrono::seconds(60);
 
+// Until the device has let go of everything that calls left there at their deadlines. What goes on
+// in the device wakes nobody here, so it is looked at.
+Task<Status> drain(SharedState state, Nanos deadline) {
+  constexpr Nanos kLook{1'000'000};
+  while (state->scheduled->pending() > 0) {
+    if (state->now() >= deadline) {
+      co_return fail(Errc::kTimedOut, "close: the device still holds reads or writes");
+    }
+    co_await state->loop->sleep_for(kLook);
+  }
+  co_return Status{};
+}
+
 }  // namespace
 
 Task<Status> flush_store(SharedState state) {
@@ -34,7 +47,10 @@ Task<Status> close_store(SharedState state) {
   call.io.op_class = block::OpClass::kCheckpoint;
   call.io.deadline = state->now() + kCloseWithin;
   const Status closed = co_await state->flash->close(call);
-  co_return closed ? flushed : closed;
+  const Status drained =
+      state->scheduled == nullptr ? Status{} : co_await drain(state, call.io.deadline);
+  if (!closed) co_return closed;
+  co_return flushed ? drained : flushed;
 }
 
 StoreStats collect_stats(const StoreState& state) {

@@ -260,11 +260,11 @@ TEST_F(ProcessTest, AReadOnlyDeviceIsAReadOnlyTierAndNotOneByteChanges) {
     for (std::uint64_t chain = 0; chain < 5; ++chain) {
       EXPECT_EQ(store.get(chain * 100).right, kChainBlocks);
     }
+    EXPECT_EQ(store.mode(), FlashMode::kReadOnly);
     const Status refused = store.put(5 * 100);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, Errc::kReadOnly);
-    EXPECT_EQ(store.mode(), FlashMode::kReadOnly);
-    (void)store.close();
+    EXPECT_TRUE(store.close().has_value());
   }
   EXPECT_TRUE(content() == before);
 }

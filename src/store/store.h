@@ -181,8 +181,9 @@ class Store {
   // The engine measured its prefill: feeds the cost model.
   virtual void observe_prefill(std::uint64_t tokens, Nanos took) = 0;
   [[nodiscard]] virtual Task<Result<FlashTier::VerifyResult>> verify(CancelSource* cancel) = 0;
-  // Drains write-back, checkpoints; no calls after. Destroying without close() is a crash, and
-  // safe.
+  // Drains write-back, checkpoints, and waits for what the device still holds of calls that timed
+  // out; no calls after. kTimedOut: a device did not end all that within 60 s, and buffers that
+  // were lent stay in use. Destroying without close() is a crash, and safe.
   [[nodiscard]] virtual Task<Status> close() = 0;
   [[nodiscard]] virtual StoreStats stats() const = 0;
   // Latency histograms on or off from now on (StoreOptions::telemetry is how it starts).

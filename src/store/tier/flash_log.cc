@@ -21,6 +21,10 @@ FlashLog::FlashLog(std::shared_ptr<FlashCore> core)
 FlashLog::~FlashLog() { core_->abandon(); }
 
 Task<Status> FlashLog::start(Start start) {
+  const bool read_only = core_->device().geometry().read_only;
+  if (read_only) {
+    core_->health.stay(FlashMode::kReadOnly, "the device is open for reading only");
+  }
   if (!start.fresh) {
     FlashRecovery recovery(*core_, start.io);
     FOREBAY_CO_TRY_STATUS(co_await recovery.run());
@@ -30,16 +34,19 @@ Task<Status> FlashLog::start(Start start) {
       core_->counters.host_written_before = found->host_written_bytes;
       core_->wear.restore(found->wear_level_bytes);
     }
-    for (const std::uint32_t index : recovery.to_seal()) writer_->head().seal_soon(index);
+    if (!read_only) {
+      for (const std::uint32_t index : recovery.to_seal()) writer_->head().seal_soon(index);
+    }
   }
   // A device that cannot be repaired now is still good to read.
-  if (start.repair_superblock) {
+  if (start.repair_superblock && !read_only) {
     const Status repaired = co_await write_superblocks(core_.get(), start.io);
     if (!repaired) log_warn("flash: a superblock copy is damaged: {}", to_string(repaired.error()));
   }
   core_->counters.recovery_time = core_->now() - start.began;
   reclaimer_.start();
-  probe_.start();
+  // What was opened for reading stays so: there is no write to try.
+  if (!read_only) probe_.start();
   co_return Status{};
 }
 
