@@ -82,8 +82,7 @@ const Command kReportShowCommand{
         "are held against each other, run.json against spec.toml, and every file against what "
         "checks.json and SHA256SUMS say was written. What differs is named by file, line and "
         "column. Exit 1 when anything differs or is missing, or when the run is invalid; 3 when it "
-        "is "
-        "invalid only since the machine was too busy.",
+        "is invalid only since the machine was too busy.",
     .flags = {},
     .arguments_min = 1,
     .arguments_max = 1,

@@ -25,8 +25,8 @@ enum class FileLock : std::uint8_t { kNone, kShared, kExclusive };
 
 struct OpenOptions {
   bool write = false;
-  bool create = false;          // make it when absent; never truncates
-  bool direct = true;           // O_DIRECT where the file system allows; FileFacts::direct tells
+  bool create = false;  // make it when absent; never truncates
+  bool direct = true;   // O_DIRECT where the file system allows; FileFacts::direct tells
   // kExists when another process holds the file (flock) so that both cannot be, and does so for
   // another second: one that has just ended may (io/file_lock.h). The log then names the file and
   // the process.

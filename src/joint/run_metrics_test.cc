@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <regex>
-#include <set>
 #include <string>
+
+#include "telemetry/metric_rows.h"
 
 namespace forebay::joint {
 namespace {
@@ -47,18 +46,8 @@ TEST(RunMetrics, TheCandidatesStoreHasTheNamesOfAnyStore) {
 
 // docs/metrics.md has one row a family, with its type and meaning.
 TEST(RunMetrics, AreTheRowsOfTheirPage) {
-  const std::string page = run_metrics(outcome_of_two_arms());
-  std::set<std::string> rows;
-  const std::regex family("# HELP (\\S+) (.*)\n# TYPE \\S+ (\\S+)\n");
-  for (std::sregex_iterator at(page.begin(), page.end(), family), end; at != end; ++at) {
-    rows.insert("| `" + (*at)[1].str() + "` | " + (*at)[3].str() + " | " + (*at)[2].str() + " |");
-  }
-  std::ifstream file(FOREBAY_SOURCE_DIR "/docs/metrics.md");
-  std::set<std::string> documented;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("| `forebay_run_")) documented.insert(line);
-  }
-  EXPECT_EQ(rows, documented);
+  EXPECT_EQ(telemetry::metric_rows(run_metrics(outcome_of_two_arms())),
+            telemetry::documented_metric_rows(FOREBAY_SOURCE_DIR "/docs/metrics.md", true));
 }
 
 }  // namespace

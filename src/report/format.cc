@@ -149,8 +149,8 @@ std::string comparison_text(const Comparison& comparison) {
   const char* rounds = pair_count == 1 ? "round" : "rounds";
   if (comparison.identical) {
     return fmt::format(
-        "{} ({} identical rounds of a deterministic simulation: one sample, no "
-        "interval)",
+        "{} ({} identical rounds of a deterministic simulation: one sample, "
+        "no interval)",
         format_ratio(ratio), pair_count);
   }
   if (!interval) {
@@ -191,8 +191,7 @@ std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary
   if (too_few) {
     notes.push_back(fmt::format(
         "n/a: too few requests for that percentile: p50 needs {}, p90 {}, p99 {}{}; or requests "
-        "that "
-        "never had a first token",
+        "that never had a first token",
         telemetry::floor_of(0.5), telemetry::floor_of(0.9), telemetry::floor_of(0.99),
         facts.workload_varies ? "" : " (rounds repeat the same requests, which count once)"));
   }
@@ -201,8 +200,7 @@ std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary
     if (lost > 0) {
       notes.push_back(fmt::format(
           "{}: {} of {} computed blocks were not saved: {} dropped (too many bytes on their way), "
-          "{} "
-          "refused (busy, full, quota)",
+          "{} refused (busy, full, quota)",
           arm.name, format_whole(lost), format_whole(arm.saved_blocks + arm.save_dropped_blocks),
           format_whole(arm.save_dropped_blocks), format_whole(arm.save_refused_blocks)));
     }

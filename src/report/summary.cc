@@ -222,8 +222,15 @@ void add_rounds(std::span<const Cell* const> cells, ArmSummary& arm) {
   }
 }
 
-void add_operations(const RunLog& log, std::size_t index, ArmSummary& arm) {
-  const auto rounds = shown_rounds(log, index);
+std::vector<std::int64_t> rounds_of(std::span<const Cell* const> cells) {
+  std::vector<std::int64_t> rounds;
+  for (const Cell* cell : cells) rounds.push_back(cell->row->round);
+  return rounds;
+}
+
+void add_operations(const RunLog& log, std::size_t index, std::span<const Cell* const> cells,
+                    ArmSummary& arm) {
+  const auto rounds = rounds_of(cells);
   const std::uint64_t repetitions =
       log.facts.workload_varies ? 1 : std::max<std::size_t>(1, rounds.size());
   for (OperationSample& sample : operation_samples(log, index, rounds)) {
@@ -341,8 +348,8 @@ class Judge {
     if (only_pace()) {
       lines.emplace_back(
           "what helps: a quieter machine or more cores; a slower workload (lower `sessions_per_s` "
-          "or "
-          "`speed_up`); a larger `scale`; or `--virtual`, where the simulated clock waits for the "
+          "or `speed_up`); a larger `scale`; or `--virtual`, where the simulated clock waits for "
+          "the "
           "machine");
     }
     return lines;
@@ -375,8 +382,7 @@ class Judge {
                "machine's delay beside the arm's (send_ns - intended_ns in requests.csv)";
       case kStepLag:
         return "step lag: the emulated engine's steps ended later than the accelerator's would "
-               "have, "
-               "so this machine's CPU set the times (step_lag_ns_total in cells.csv)";
+               "have, so this machine's CPU set the times (step_lag_ns_total in cells.csv)";
     }
     return "";
   }
@@ -466,7 +472,7 @@ Summary summarise(const RunLog& log) {
     const auto shown = shown_cells(cells, 0, static_cast<std::int64_t>(a));
     summary.arms.push_back(summarise_arm(log.facts.arms[a], shown, !log.facts.workload_varies));
     add_rounds(shown, summary.arms.back());
-    add_operations(log, a, summary.arms.back());
+    add_operations(log, a, shown, summary.arms.back());
     const ArmSummary& arm = summary.arms.back();
     if (!arm.skipped.empty()) continue;
     summary.rounds_complete =
@@ -489,11 +495,7 @@ Summary summarise(const RunLog& log) {
 
 std::vector<std::int64_t> shown_rounds(const RunLog& log, std::size_t arm) {
   const Cells cells = group(log);
-  std::vector<std::int64_t> rounds;
-  for (const Cell* cell : shown_cells(cells, 0, static_cast<std::int64_t>(arm))) {
-    rounds.push_back(cell->row->round);
-  }
-  return rounds;
+  return rounds_of(shown_cells(cells, 0, static_cast<std::int64_t>(arm)));
 }
 
 std::vector<double> counted_ttft_ns(const RunLog& log, std::size_t arm) {

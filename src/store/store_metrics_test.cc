@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iterator>
-#include <regex>
-#include <set>
 #include <string>
+
+#include "telemetry/metric_rows.h"
 
 namespace forebay::store {
 namespace {
@@ -36,18 +35,8 @@ TEST(StoreMetrics, SayWhatTheStatisticsSay) {
 
 // docs/metrics.md has one row a family, with its type and meaning; those of a run are joint's.
 TEST(StoreMetrics, AreTheRowsOfTheirPage) {
-  const std::string page = page_of({});
-  std::set<std::string> rows;
-  const std::regex family("# HELP (\\S+) (.*)\n# TYPE \\S+ (\\S+)\n");
-  for (std::sregex_iterator at(page.begin(), page.end(), family), end; at != end; ++at) {
-    rows.insert("| `" + (*at)[1].str() + "` | " + (*at)[3].str() + " | " + (*at)[2].str() + " |");
-  }
-  std::ifstream file(FOREBAY_SOURCE_DIR "/docs/metrics.md");
-  std::set<std::string> documented;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("| `") && !line.starts_with("| `forebay_run_")) documented.insert(line);
-  }
-  EXPECT_EQ(rows, documented);
+  EXPECT_EQ(telemetry::metric_rows(page_of({})),
+            telemetry::documented_metric_rows(FOREBAY_SOURCE_DIR "/docs/metrics.md", false));
 }
 
 }  // namespace
