@@ -81,9 +81,14 @@ Task<void> StoreRig::put_chain(std::size_t chain, BenchArena* arena, Status* sta
     items[depth].data = arena->lend(depth);
     items[depth].chain_depth = static_cast<std::uint32_t>(depth);
   }
-  co_await opened_.store->put(items, {.space = space_});
-  for (const auto& item : items) {
-    if (!item.status) *status = item.status;
+  // Full for longer than a put waits is no reason to stop filling: what was refused is put again.
+  while (!items.empty()) {
+    co_await opened_.store->put(items, {.space = space_});
+    for (const auto& item : items) {
+      if (!item.status && item.status.error().code != Errc::kBusy) *status = item.status;
+    }
+    if (!*status) co_return;
+    std::erase_if(items, [](const store::PutItem& item) { return item.status.has_value(); });
   }
 }
 

@@ -82,6 +82,10 @@ std::vector<std::string> fio_words(const FioJob& job) {
                                  fmt::format("--randseed={}", job.seed),
                                  fmt::format("--iomem={}", job.huge_pages ? "shmhuge" : "malloc")};
   if (job.write && job.flush_at_end) words.emplace_back("--end_fsync=1");
+  if (job.drains) {
+    words.push_back(fmt::format("--iodepth_batch_submit={}", depth));
+    words.push_back(fmt::format("--iodepth_batch_complete_min={}", depth));
+  }
   return words;
 }
 

@@ -21,6 +21,7 @@ struct FioJob {
   bool random = true;
   bool huge_pages = true;    // --iomem=shmhuge: needs reserved huge pages
   bool flush_at_end = true;  // writes: end_fsync
+  bool drains = false;       // waits for all that is in flight before it asks for more
   std::uint64_t seed = 1;
 };
 

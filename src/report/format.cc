@@ -144,18 +144,15 @@ std::string metric_title(std::string_view metric) {
   return std::string(metric);
 }
 
-std::string comparison_text(const Comparison& comparison) {
+std::string certainty_text(const Comparison& comparison) {
   const auto& [pair_count, ratio, interval] = comparison.ratio;
   const char* rounds = pair_count == 1 ? "round" : "rounds";
   if (comparison.identical) {
-    return fmt::format(
-        "{} ({} identical rounds of a deterministic simulation: one sample, "
-        "no interval)",
-        format_ratio(ratio), pair_count);
+    return fmt::format("{} identical rounds of a deterministic simulation: one sample, no interval",
+                       pair_count);
   }
   if (!interval) {
-    return fmt::format("{} ({} {}: no interval below {})", format_ratio(ratio), pair_count, rounds,
-                       gate::kPairsForInterval);
+    return fmt::format("{} {}: no interval below {}", pair_count, rounds, gate::kPairsForInterval);
   }
   // Turned the way of the estimate, so that both read alike; an end on the other side of 1 stays
   // below 1.
@@ -164,9 +161,14 @@ std::string comparison_text(const Comparison& comparison) {
   const double high = higher ? interval->high : 1 / interval->low;
   const std::string sure = fmt::format("{:.1f} % CI {} to {}, {} {}", 100 * interval->confidence,
                                        digits(low), digits(high), pair_count, rounds);
-  return shows_no_difference(comparison)
-             ? fmt::format("no difference shown ({}, {})", format_ratio(ratio), sure)
-             : fmt::format("{} ({})", format_ratio(ratio), sure);
+  return shows_no_difference(comparison) ? fmt::format("{}, {}", format_ratio(ratio), sure) : sure;
+}
+
+std::string comparison_text(const Comparison& comparison) {
+  return fmt::format("{} ({})",
+                     shows_no_difference(comparison) ? "no difference shown"
+                                                     : format_ratio(comparison.ratio.ratio),
+                     certainty_text(comparison));
 }
 
 bool is_better(const Comparison& comparison) {

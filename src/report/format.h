@@ -51,8 +51,11 @@ struct TableUnits {
 [[nodiscard]] std::string format_ratio(double ratio);
 // "TTFT p50", "output tokens/s"
 [[nodiscard]] std::string metric_title(std::string_view metric);
+// Why the ratio is believed, or why there is no interval: "96.9 % CI 6.9 to 9.8, 6 rounds". Where
+// the interval contains 1, with the ratio before it.
+[[nodiscard]] std::string certainty_text(const Comparison& comparison);
 // "8.3x lower (96.9 % CI 6.9 to 9.8, 6 rounds)", or "no difference shown (1.1x lower, ...)" where
-// the interval contains 1; says why where there is no interval.
+// the interval contains 1.
 [[nodiscard]] std::string comparison_text(const Comparison& comparison);
 [[nodiscard]] bool is_better(const Comparison& comparison);
 // Does the interval leave no doubt about which way it goes?

@@ -93,9 +93,7 @@ const Comparison* headline_of(const Summary& summary, const std::string& baselin
 }
 
 std::string card(const Comparison& comparison, const std::string& against) {
-  const std::string text = comparison_text(comparison);
-  const std::size_t split = text.find(" (");
-  const std::string why = text.substr(split + 2, text.size() - split - 3);
+  const std::string why = certainty_text(comparison);
   const std::string metric = metric_title(comparison.metric);
   if (shows_no_difference(comparison)) {
     return fmt::format(
@@ -103,7 +101,7 @@ std::string card(const Comparison& comparison, const std::string& against) {
         "class=\"what\">{} against {}</div><div class=\"how\">{}</div></div>\n",
         metric, escape_html(against), escape_html(why));
   }
-  const std::string figure = text.substr(0, split);
+  const std::string figure = format_ratio(comparison.ratio.ratio);
   const std::size_t space = figure.find(' ');
   const bool equal = space == std::string::npos;
   const char* mood = !is_clear(comparison) ? "open" : is_better(comparison) ? "good" : "bad";

@@ -25,6 +25,7 @@
 #include "io/touch_ahead.h"
 #include "store/index_bucket.h"
 #include "store/key.h"
+#include "store/slot_run.h"
 #include "store/tier/flash.h"
 
 namespace forebay::store {
@@ -128,6 +129,7 @@ class Index {
   static constexpr std::size_t kBucketSlots = Bucket::kSlots;
   static constexpr std::size_t kWalkAhead = 16;  // a power of two
   static constexpr std::size_t kKeysAhead = 64;
+  static constexpr Slot kEntriesAhead = 64;
   static constexpr unsigned kAncestorsMax = 1024;
 
   struct Shard {
@@ -149,6 +151,10 @@ class Index {
   [[nodiscard]] const Bucket* home(std::uint64_t word) const {
     const Shard& shard = shards_[word >> (64 - kShardBits)];
     return &shard.buckets[bucket_of(word, shard.bucket_count)];
+  }
+  // Whether `id` stands in `slot`. A freed entry keeps the id that it had.
+  [[nodiscard]] bool holds(Slot slot, const ShortId& id) const {
+    return entry(slot).id == id && in_use(slot);
   }
   // Warms the entries of the home bucket whose tags fit and returns the first, or kNoSlot.
   [[nodiscard]] Slot fetch_candidates(const Bucket& bucket, std::uint8_t tag) const;
@@ -189,12 +195,15 @@ inline Slot Index::fetch_candidates(const Bucket& bucket, std::uint8_t tag) cons
 }
 
 // Three steps a key, each kWalkAhead keys behind the one before it, so that the cache misses of
-// many keys overlap: fetch the bucket, fetch the entry, look.
+// many keys overlap: fetch the bucket, fetch the entry, look. A chain that was put in one piece
+// stands in slots one after another: where the last ones did, the next key's entry is looked at
+// first, and its bucket left alone.
 template <class Visit>
 std::size_t Index::walk(std::span<const BlockId> chain, Visit&& visit) const {
   constexpr std::size_t kMask = 2 * kWalkAhead - 1;
-  std::array<const Bucket*, 2 * kWalkAhead> homes;
+  std::array<const Bucket*, 2 * kWalkAhead> homes;  // null: the slot is known
   std::array<Slot, 2 * kWalkAhead> slots;
+  SlotRun run;
   const std::size_t size = chain.size();
   for (std::size_t step = 0; step < size + 2 * kWalkAhead; ++step) {
     if (step >= 2 * kWalkAhead) {
@@ -206,16 +215,29 @@ std::size_t Index::walk(std::span<const BlockId> chain, Visit&& visit) const {
       if (slot == kNoSlot) return at;
       const IndexEntry& found = entry(slot);
       if (!found.present() || !visit(slot, found)) return at;
+      run.found(slot, 2 * kWalkAhead);
     }
     if (step >= kWalkAhead && step - kWalkAhead < size) {
       const std::size_t at = step - kWalkAhead;
-      slots[at & kMask] = fetch_candidates(*homes[at & kMask], tag_of(chain[at].word()));
+      if (homes[at & kMask] != nullptr) {
+        slots[at & kMask] = fetch_candidates(*homes[at & kMask], tag_of(chain[at].word()));
+      }
     }
     if (step < size) {
       // The keys themselves: what the hardware fetches ahead ends at the page.
       if (step + kKeysAhead < size) __builtin_prefetch(&chain[step + kKeysAhead]);
-      homes[step & kMask] = home(chain[step].word());
-      __builtin_prefetch(homes[step & kMask]);
+      if (run.expected() < slot_end_ && holds(run.expected(), ShortId::of(chain[step]))) {
+        homes[step & kMask] = nullptr;
+        slots[step & kMask] = run.expected();
+        run.advance();
+        if (run.expected() + kEntriesAhead < slot_end_) {
+          __builtin_prefetch(&entry(run.expected() + kEntriesAhead));
+        }
+      } else {
+        run.end();
+        homes[step & kMask] = home(chain[step].word());
+        __builtin_prefetch(homes[step & kMask]);
+      }
     }
   }
   return size;

@@ -77,6 +77,58 @@ TEST(Index, WalkStopsAtTheFirstAbsentBlockAtAnyPosition) {
   EXPECT_EQ(leading(index, {}), 0U);
 }
 
+// Chains that were put in one piece, in pieces, backwards and scattered, over slots that were freed
+// and used again: a walk answers slot by slot what find() does.
+TEST(Index, WalkAnswersAsFindDoesHoweverTheSlotsLie) {
+  Rng rng(11);
+  for (int round = 0; round < 200; ++round) {
+    Index index;
+    std::vector<BlockId> chain;
+    for (std::uint64_t i = 0; i < 600; ++i) chain.push_back(id_of(i));
+    for (std::size_t put = 0; put < 40; ++put) {
+      const std::size_t first = rng.below(chain.size());
+      const std::size_t end = std::min(chain.size(), first + 1 + rng.below(120));
+      const bool removes = rng.chance(0.4);
+      for (std::size_t i = first; i < end; ++i) {
+        if (!removes) {
+          insert_present(index, chain[i]);
+        } else if (const Slot slot = index.find(chain[i]); slot != kNoSlot) {
+          index.entry(slot).flash_page = kNoFlashPage;
+          index.release(slot);
+        }
+      }
+    }
+    for (std::size_t first = 0; first < chain.size(); first += 1 + rng.below(30)) {
+      const auto rest = std::span(chain).subspan(first);
+      std::size_t expected = 0;
+      while (expected < rest.size() && index.find(rest[expected]) != kNoSlot) ++expected;
+      std::size_t at = 0;
+      ASSERT_EQ(index.walk(rest,
+                           [&](Slot slot, const IndexEntry& entry) {
+                             EXPECT_EQ(slot, index.find(rest[at]));
+                             EXPECT_EQ(entry.id, ShortId::of(rest[at++]));
+                             return true;
+                           }),
+                expected);
+    }
+  }
+}
+
+// A freed slot keeps the id it had: a walk along its neighbours must not take it for the block.
+TEST(Index, WalkDoesNotBelieveAFreedSlot) {
+  Index index;
+  std::vector<BlockId> chain;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    chain.push_back(id_of(i));
+    insert_present(index, chain.back());
+  }
+  const Slot freed = index.find(chain[120]);
+  index.entry(freed).flash_page = kNoFlashPage;
+  index.release(freed);
+  index.entry(freed).flash_page = 1;  // as if it were there
+  EXPECT_EQ(leading(index, chain), 120U);
+}
+
 TEST(Index, WalkEndsWhenTheVisitorSaysSo) {
   Index index;
   std::vector<BlockId> chain;
