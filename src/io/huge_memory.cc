@@ -30,11 +30,6 @@ std::byte* map_aligned(std::size_t bytes, int extra_flags) {
   return at;
 }
 
-// Pages now, so that a run's first steps do not pay for them. Kernels before 5.14 cannot: they pay.
-bool populate(std::byte* at, std::size_t bytes) {
-  return ::madvise(at, bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
-}
-
 }  // namespace
 
 Result<HugeMemory> HugeMemory::map(std::size_t bytes) {
@@ -47,11 +42,10 @@ Result<HugeMemory> HugeMemory::map(std::size_t bytes) {
     at = map_anonymous(rounded, MAP_HUGETLB | MAP_POPULATE);
     if (at == nullptr) {
       at = map_aligned(rounded, MAP_NORESERVE);
-      if (at != nullptr && !populate(at, rounded)) {
-        const int os_code = errno;
-        ::munmap(at, rounded);
-        return fail(Errc::kNoSpace, "fill memory with pages", os_code);
-      }
+      if (at == nullptr) return fail(Errc::kNoSpace, "map memory", errno);
+      HugeMemory memory({at, rounded});
+      FOREBAY_TRY_STATUS(memory.populate());
+      return memory;
     }
   } else {
     at = map_anonymous(rounded, MAP_NORESERVE);
@@ -66,6 +60,14 @@ Result<HugeMemory> HugeMemory::map_on_demand(std::size_t bytes) {
   std::byte* at = map_aligned(rounded, 0);
   if (at == nullptr) return fail(Errc::kNoSpace, "map memory", errno);
   return HugeMemory({at, rounded});
+}
+
+Status HugeMemory::populate() {
+  if (bytes_.empty() || ::madvise(bytes_.data(), bytes_.size(), MADV_POPULATE_WRITE) == 0 ||
+      errno == EINVAL) {
+    return {};
+  }
+  return fail(Errc::kNoSpace, "fill memory with pages", errno);
 }
 
 HugeMemory::~HugeMemory() {

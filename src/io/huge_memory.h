@@ -21,6 +21,9 @@ class HugeMemory {
   // Pages come as they are touched, transparent huge ones where the kernel has them; rounded up to
   // 4 KiB. Counts against what the kernel promises at once, so an absurd size is refused here.
   [[nodiscard]] static Result<HugeMemory> map_on_demand(std::size_t bytes);
+  // Has all pages there now, for who cannot wait for them later. The contents stay. Kernels before
+  // Linux 5.14 cannot: pages come as they are touched.
+  [[nodiscard]] Status populate();
   HugeMemory(HugeMemory&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   HugeMemory& operator=(HugeMemory&& other) noexcept {
     std::swap(bytes_, other.bytes_);

@@ -1,9 +1,11 @@
 #include "io/huge_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/bytes.h"
 
@@ -29,6 +31,22 @@ TEST(HugeMemory, IsZeroedAlignedAndAtLeastWhatWasAskedFor) {
 
 TEST(HugeMemory, OnDemandIsRoundedToSmallPagesOnly) {
   EXPECT_EQ(HugeMemory::map_on_demand(5 * kMiB + 1)->bytes().size(), 5 * kMiB + 4 * kKiB);
+}
+
+std::size_t resident_pages(const HugeMemory& memory) {
+  std::vector<unsigned char> pages(memory.bytes().size() / (4 * kKiB));
+  EXPECT_EQ(::mincore(memory.bytes().data(), memory.bytes().size(), pages.data()), 0);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(pages, [](auto p) { return (p & 1) != 0; }));
+}
+
+TEST(HugeMemory, PagesComeOnDemandOrAtOnce) {
+  auto memory = HugeMemory::map_on_demand(5 * kMiB).value();
+  EXPECT_EQ(resident_pages(memory), 0U);
+  memory.bytes().back() = std::byte{7};
+  ASSERT_TRUE(memory.populate().has_value());
+  EXPECT_EQ(resident_pages(memory), 5 * kMiB / (4 * kKiB));
+  EXPECT_EQ(memory.bytes().back(), std::byte{7});
 }
 
 TEST(HugeMemory, NothingIsNothing) {

@@ -55,6 +55,8 @@ std::string Rig::open_flash_device() {
 Task<std::string> Rig::open_store(bool flash) {
   store::StoreOptions options;
   options.dram_bytes = scaled(options_.arm->dram_bytes);
+  // Engines pin their pools before they serve; clearing pages would be latency of the first blocks.
+  options.dram_populated = true;
   options.policy = options_.arm->policy;
   options.admission = options_.arm->admission;
   options.seed = options_.seed;

@@ -55,6 +55,7 @@ struct TenantQuota {
 
 struct StoreOptions {
   std::uint64_t dram_bytes = 0;    // 0: no DRAM tier
+  bool dram_populated = false;     // all its pages are there when open() returns; else when used
   block::Device* flash = nullptr;  // null: no flash tier
   // read_in_flight_bytes_max is what the device holds at once, all classes and tenants together:
   // the rest waits in the scheduler, so it is also what a newcomer waits for.

@@ -50,8 +50,10 @@ class DramTier {
  public:
   static constexpr std::uint32_t kPageBytes = 4096;
 
-  // kNoSpace: the kernel gives no such arena. `capacity_bytes` is rounded down to pages.
-  [[nodiscard]] static Result<std::unique_ptr<DramTier>> make(std::uint64_t capacity_bytes);
+  // kNoSpace: the kernel gives no such arena. `capacity_bytes` is rounded down to pages. Pages are
+  // there at once if `populated` (make() then blocks while the kernel clears them), else when used.
+  [[nodiscard]] static Result<std::unique_ptr<DramTier>> make(std::uint64_t capacity_bytes,
+                                                              bool populated = false);
   ~DramTier();
   DramTier(const DramTier&) = delete;
   DramTier& operator=(const DramTier&) = delete;
