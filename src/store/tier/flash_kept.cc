@@ -76,6 +76,7 @@ Task<Status> KeptSlots::keep(std::span<const std::byte> bytes, FlashCall call) {
     co_return fail(Errc::kUnsupported, "flash: formatted without room to keep");
   if (bytes.size() > bytes_max())
     co_return fail(Errc::kNoSpace, "flash: more than a kept slot holds");
+  if (number_ + 1 >= kKeptNumberEnd) co_return fail(Errc::kUnsupported, "flash: no number is left");
   if (writing_) co_return fail(Errc::kBusy, "flash: a kept slot is being written");
   FOREBAY_CO_TRY_STATUS(core_.health.device_may_write());
   const auto slot = static_cast<std::uint32_t>((number_ + 1) % 2);

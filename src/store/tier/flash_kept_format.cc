@@ -38,8 +38,8 @@ Result<KeptHeader> decode_kept_header(std::span<const std::byte> page, const Kep
   header.crc = said;
   if (header.version != kKeptVersion) return fail(Errc::kVersion, "kept slot: version");
   if (header.slot != expected.slot) return fail(Errc::kCorrupt, "kept slot: another place");
-  if (header.body_bytes > slot_bytes - sizeof header) {
-    return fail(Errc::kCorrupt, "kept slot: impossible length");
+  if (header.body_bytes > slot_bytes - sizeof header || header.number >= kKeptNumberEnd) {
+    return fail(Errc::kCorrupt, "kept slot: impossible length or number");
   }
   return header;
 }

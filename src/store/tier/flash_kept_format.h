@@ -12,6 +12,9 @@
 
 namespace forebay::store {
 
+// None is written from here on: a header that says so would rule for ever.
+inline constexpr std::uint64_t kKeptNumberEnd = ~std::uint64_t{0};
+
 struct KeptHeader {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;

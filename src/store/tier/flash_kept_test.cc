@@ -145,6 +145,7 @@ TEST(FlashKept, AHeaderThatLiesIsNotBelieved) {
   EXPECT_TRUE(lies([](KeptHeader& header) { header.body_bytes = 1499; }));
   EXPECT_TRUE(lies([](KeptHeader& header) { header.slot = 0; }));
   EXPECT_TRUE(lies([](KeptHeader& header) { header.uuid[3] ^= std::byte{1}; }));
+  EXPECT_TRUE(lies([](KeptHeader& header) { header.number = ~std::uint64_t{0}; }));
   EXPECT_FALSE(lies([](KeptHeader& header) { header.number = 77; }));
 }
 
