@@ -117,6 +117,8 @@ class DiskRig {
     const std::vector<BlockId> ids{test_id(number)};
     return loop->run(store->remove(ids, {.space = space, .deadline = loop->now() + kPatience}));
   }
+  // What the device holds, behind everybody's back.
+  [[nodiscard]] io::SimFile& file() { return *disk_->find("flash"); }
   [[nodiscard]] FlashStats flash_stats() const { return store->stats().flash; }
 
   [[nodiscard]] StoreOptions& options() { return options_; }

@@ -43,6 +43,8 @@ Task<Status> close_store(SharedState state) {
   state->prefetcher.changed().notify_all();
   const Status flushed = co_await flush_store(state);
   if (state->flash == nullptr) co_return flushed;
+  state->touches.settle(*state);
+  co_await state->learning.finish(state);
   FlashCall call;
   call.io.op_class = block::OpClass::kCheckpoint;
   call.io.deadline = state->now() + kCloseWithin;
@@ -90,6 +92,9 @@ StoreStats collect_stats(const StoreState& state) {
   stats.prefetch_late_blocks = counters.prefetch_late_blocks;
   stats.prefetch_wasted_blocks = residency.ahead_wasted_blocks();
   stats.promoted_blocks = counters.promoted_blocks;
+  stats.learning_writes = state.learning.counts().writes;
+  stats.learning_too_large = state.learning.counts().too_large;
+  stats.learning_restored_models = state.learning.counts().restored_models;
   stats.index_bytes = residency.memory_bytes() + state.admission->memory_bytes();
   return stats;
 }

@@ -91,6 +91,7 @@ class Residency {
   [[nodiscard]] Slot flash_victim_of(TenantId tenant);
   // What keeping it on flash is worth: nothing without its ancestors.
   [[nodiscard]] double flash_worth(Slot slot) const;
+  [[nodiscard]] policy::Policy& dram_policy() { return *dram_policy_; }
   [[nodiscard]] policy::Policy& flash_policy() { return *flash_policy_; }
 
   struct TierUse {

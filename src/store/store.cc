@@ -140,6 +140,7 @@ StoreState::StoreState(io::Loop* loop_of_core, StoreOptions open_options)
       spaces(options.quotas),
       cost(options.prefill_ns_per_token),
       write_back(*loop_of_core, options.write_back_bytes_max),
+      learning(*loop_of_core),
       prefetcher(*loop_of_core, options.prefetch_bytes_max) {}
 
 Result<SharedState> make_state(io::Loop* loop, StoreOptions options) {

@@ -146,7 +146,10 @@ struct StoreStats {
   std::uint64_t prefetch_late_blocks = 0;
   std::uint64_t prefetch_wasted_blocks = 0;
   std::uint64_t promoted_blocks = 0;
-  std::uint64_t index_bytes = 0;  // all memory of the index and the policy
+  std::uint64_t learning_writes = 0;           // of what the policies learned, to flash
+  std::uint64_t learning_too_large = 0;        // of these, short of a model that found no room
+  std::uint64_t learning_restored_models = 0;  // policies that went on from an earlier run
+  std::uint64_t index_bytes = 0;               // all memory of the index and the policy
   FlashStats flash;
 };
 

@@ -42,7 +42,7 @@ constexpr std::array<Metric<TierStats>, 8> kTierMetrics{{
      [](const TierStats& tier) { return number(tier.evicted_blocks); }},
 }};
 
-constexpr std::array<Metric<StoreStats>, 20> kMetrics{{
+constexpr std::array<Metric<StoreStats>, 23> kMetrics{{
     {"forebay_store_lookups_total", kCounter, "chains looked up",
      [](const StoreStats& stats) { return number(stats.lookups); }},
     {"forebay_store_lookup_blocks_total", kCounter, "blocks of the chains looked up",
@@ -65,6 +65,12 @@ constexpr std::array<Metric<StoreStats>, 20> kMetrics{{
      [](const StoreStats& stats) { return number(stats.prefetch_wasted_blocks); }},
     {"forebay_store_promoted_blocks_total", kCounter, "copied from flash to DRAM",
      [](const StoreStats& stats) { return number(stats.promoted_blocks); }},
+    {"forebay_store_learning_writes_total", kCounter, "times that the policies' learning was saved",
+     [](const StoreStats& stats) { return number(stats.learning_writes); }},
+    {"forebay_store_learning_too_large_total", kCounter, "times that not all of it had room",
+     [](const StoreStats& stats) { return number(stats.learning_too_large); }},
+    {"forebay_store_learning_restored_models", kGauge, "policies that started with what was saved",
+     [](const StoreStats& stats) { return number(stats.learning_restored_models); }},
     {"forebay_store_index_bytes", kGauge, "memory of index and policies",
      [](const StoreStats& stats) { return number(stats.index_bytes); }},
     {"forebay_flash_segments", kGauge, "segments of the device",

@@ -11,6 +11,7 @@
 #include "block/scheduled.h"
 #include "store/admission.h"
 #include "store/cost_model.h"
+#include "store/learning.h"
 #include "store/prefetch.h"
 #include "store/recovery.h"
 #include "store/residency.h"
@@ -50,6 +51,7 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
   CostModel cost;
   WriteBack write_back;
   TouchLog touches;
+  Learning learning;
   Prefetcher prefetcher;
   StoreCounters counters;
   bool closed = false;         // no new work
@@ -84,6 +86,7 @@ struct StoreState : FlashOwner, std::enable_shared_from_this<StoreState> {
   void on_recovered(const RecordFacts& facts, FlashPage page) override;
   void on_recovered_batch(std::span<const RecoveredRecord> batch) override;
   void on_recovery_size(std::uint64_t record_count) override;
+  void on_kept(std::span<const std::byte> bytes) override { learning.restore(*this, bytes); }
   [[nodiscard]] bool is_live(const BlockId& id, FlashPage page) override;
   [[nodiscard]] double worth(const BlockId& id, FlashPage page) override;
   void on_moved(const BlockId& id, FlashPage from, FlashPage to) override;

@@ -30,6 +30,7 @@ void reconsider(StoreState& state, std::span<const Slot> slots) {
 void tell(StoreState& state, const policy::RequestContext& context, std::span<const Slot> slots) {
   reconsider(state, slots);
   state.residency->touch_chain(context, slots);
+  state.learning.note_request(state);
 }
 
 policy::RequestContext context_of(const StoreState& state, Slot any, std::size_t chain_blocks,

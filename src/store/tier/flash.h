@@ -77,6 +77,9 @@ class FlashOwner {
   }
   // At most this many will come; called before the first.
   virtual void on_recovery_size(std::uint64_t /*record_count*/) {}
+  // What keep() wrote last, before any record is told of; not called where nothing was kept, or
+  // what was does not prove itself. The bytes prove themselves; what they say may be of any age.
+  virtual void on_kept(std::span<const std::byte> /*bytes*/) {}
   // Is this very copy still wanted? Asked for each record of a segment being reclaimed.
   [[nodiscard]] virtual bool is_live(const BlockId& id, FlashPage page) = 0;
   // What the record is worth per byte, in any unit; records of low worth are dropped, not moved.
@@ -121,7 +124,7 @@ struct FlashStats {
   std::uint64_t live_bytes = 0;      // records not dropped, headers and padding included
   std::uint64_t segment_count = 0;
   std::uint64_t free_segment_count = 0;
-  std::uint64_t data_bytes_max = 0;  // the largest block that fits a segment
+  std::uint64_t data_bytes_max = 0;        // the largest block that fits a segment
   std::uint64_t host_written_bytes = 0;    // asked for by append(): data only
   std::uint64_t device_written_bytes = 0;  // all that went to the device, summaries and moves too
   std::uint64_t moved_bytes = 0;
@@ -177,6 +180,15 @@ class FlashTier {
                                             bool durable, FlashCall call = {}) = 0;
   // Writes heat and (clean) usage, flushes. After this open() needs no scan.
   [[nodiscard]] virtual Task<Status> checkpoint(FlashCall call = {}) = 0;
+  // Keeps the owner's bytes over restarts in place of those kept before, durably; a crash on the
+  // way leaves these. kNoSpace: more than kept_bytes_max(). kUnsupported: formatted without room.
+  // kBusy: the call before has not ended. `bytes` must stay until the call ends.
+  [[nodiscard]] virtual Task<Status> keep(std::span<const std::byte> bytes, FlashCall call) {
+    (void)bytes;
+    (void)call;
+    co_return fail(Errc::kUnsupported, "flash: keep");
+  }
+  [[nodiscard]] virtual std::size_t kept_bytes_max() const { return 0; }
   // Reads and checks every record, at class GC; findings are returned, bounded by `findings_max`.
   struct VerifyResult {
     std::uint64_t records = 0;

@@ -47,6 +47,7 @@ class Workload {
         forget(false);
       } else if (dice < 90) {
         (void)rig_.loop->run(rig_.tier->checkpoint());
+        keep();
       } else if (dice < 92) {
         if (rig_.loop->run(rig_.tier->close()) && alive()) (void)rig_.reopen();
       } else {
@@ -58,6 +59,9 @@ class Workload {
   [[nodiscard]] std::uint64_t appended() const { return next_; }
   [[nodiscard]] const std::set<std::uint64_t>& buried() const { return buried_; }
   [[nodiscard]] std::size_t wrong() const { return wrong_; }
+  // Of what was given to be kept: the last that was acknowledged, and the last at all; 0: nothing.
+  [[nodiscard]] std::uint64_t kept() const { return kept_; }
+  [[nodiscard]] std::uint64_t keep_tried() const { return keep_tried_; }
 
  private:
   [[nodiscard]] bool alive() const { return rig_.tier != nullptr && !rig_.engine->power_is_cut(); }
@@ -104,6 +108,11 @@ class Workload {
     }
   }
 
+  void keep() {
+    const std::uint64_t number = ++keep_tried_;
+    if (rig_.loop->run(rig_.tier->keep(bytes_of(number), {}))) kept_ = number;
+  }
+
   void read_some() {
     std::vector<std::uint64_t> wanted;
     for (std::uint64_t n = 1; n < next_; ++n) {
@@ -117,6 +126,8 @@ class Workload {
   std::uint64_t next_ = 1;
   std::set<std::uint64_t> buried_;
   std::size_t wrong_ = 0;
+  std::uint64_t kept_ = 0;
+  std::uint64_t keep_tried_ = 0;
 };
 
 // What must hold after any end of a life.
@@ -130,6 +141,9 @@ void check_recovered(FlashRig& rig, const std::map<BlockId, MapOwner::Known>& ac
     ASSERT_TRUE(here || !acknowledged.contains(id)) << "acknowledged block " << n << " is lost";
     ASSERT_FALSE(here && workload.buried().contains(n)) << "removed block " << n << " is back";
   }
+  const std::uint64_t kept = rig.owner->kept.empty() ? 0 : load_as<std::uint64_t>(rig.owner->kept);
+  ASSERT_GE(kept, workload.kept());
+  ASSERT_LE(kept, workload.keep_tried());
   const auto got = rig.read(present);
   ASSERT_EQ(got.wrong + workload.wrong(), 0U);
   // Not even a block that nobody was promised: what recovery shows, it has proven.

@@ -79,6 +79,7 @@ void encode_superblock(const FlashLayout& layout, const Uuid& uuid, std::uint32_
   block.area_pages = layout.area_pages;
   block.segments_page = layout.segments_page;
   block.copy = copy;
+  block.kept_pages = layout.kept_pages;
   seal_and_store(block, page);
 }
 
@@ -94,6 +95,9 @@ Result<SuperblockFacts> decode_superblock(std::span<const std::byte> page) {
       layout.segments_page != block.segments_page) {
     return fail(Errc::kCorrupt, "superblock: its numbers contradict each other");
   }
+  // A number that this reader cannot make sense of costs what was kept, not the store.
+  const std::uint64_t kept_bytes = std::uint64_t{block.kept_pages} * block.page_bytes;
+  if (kept_bytes <= kKeptSlotBytesMax) layout.kept_pages = block.kept_pages;
   return SuperblockFacts{layout, block.uuid};
 }
 

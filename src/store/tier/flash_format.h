@@ -32,8 +32,8 @@ struct Superblock {
   std::uint32_t slot_pages = 0;
   std::uint32_t area_pages = 0;
   std::uint32_t segments_page = 0;
-  std::uint32_t copy = 0;  // 0 or 1: which of the two this is
-  std::uint32_t reserved = 0;
+  std::uint32_t copy = 0;        // 0 or 1: which of the two this is
+  std::uint32_t kept_pages = 0;  // 0 in stores that were formatted before there were kept slots
   std::uint32_t crc = 0;
 };
 static_assert(sizeof(Superblock) == 80);

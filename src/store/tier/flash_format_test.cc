@@ -11,6 +11,7 @@
 
 #include "core/crc32c.h"
 #include "store/tier/flash_checkpoint_format.h"
+#include "store/tier/flash_kept_format.h"
 #include "store/tier/flash_summary.h"
 
 namespace forebay::store {
@@ -50,6 +51,38 @@ TEST(FlashFormat, SuperblockHasItsDocumentedBytes) {
   const auto decoded = decode_superblock(page).value();
   EXPECT_EQ(decoded.layout, layout);
   EXPECT_EQ(decoded.uuid, test_uuid());
+}
+
+TEST(FlashFormat, ASuperblockWithKeptSlotsHasItsDocumentedBytes) {
+  block::Geometry geometry;
+  geometry.size_bytes = 64 << 20;
+  const auto layout = make_flash_layout(geometry, 1 << 20).value();
+  Page page(4096, std::byte{0xaa});
+  encode_superblock(layout, test_uuid(), 1, page);
+  EXPECT_EQ(
+      hex_of(page, sizeof(Superblock)),
+      "4645425941464c5301000000001000000102030405060708090a0b0c0d0e0f100000fc030000000000001000"
+      "000000003f000000020000000100000042000000a400000001000000200000008908b51d");
+  EXPECT_EQ(decode_superblock(page).value().layout, layout);
+}
+
+TEST(FlashFormat, AKeptSlotHasItsDocumentedBytes) {
+  const std::string_view body = "what was learned";
+  Page slot(4096, std::byte{0xaa});
+  std::ranges::copy(std::as_bytes(std::span(body)), slot.begin() + sizeof(KeptHeader));
+  KeptHeader header;
+  header.slot = 1;
+  header.uuid = test_uuid();
+  header.number = 77;
+  header.body_bytes = static_cast<std::uint32_t>(body.size());
+  encode_kept(header, slot);
+  EXPECT_EQ(hex_of(slot, sizeof header + body.size()),
+            "464542594b45455001000000010000000102030405060708090a0b0c0d0e0f104d00000000000000100000"
+            "00bcac24e1000000003a48f7117768617420776173206c6561726e6564");
+  EXPECT_TRUE(all_zero(std::span(slot).subspan(sizeof header + body.size())));
+  const auto decoded = decode_kept_header(slot, header, slot.size()).value();
+  EXPECT_EQ(decoded.number, 77U);
+  EXPECT_TRUE(std::ranges::equal(kept_body(slot, decoded).value(), std::as_bytes(std::span(body))));
 }
 
 TEST(FlashFormat, SegmentHeaderHasItsDocumentedBytes) {

@@ -24,6 +24,12 @@ std::uint32_t choose_page_bytes(std::uint64_t device_bytes, std::uint32_t align_
   return page;
 }
 
+// A fifth of a percent of a small device for each kept slot, 2.5 MiB of one from 1.25 GiB on.
+std::uint32_t choose_kept_pages(std::uint64_t device_bytes, std::uint32_t page_bytes) {
+  const std::uint64_t bytes = std::min(device_bytes / 512, kKeptSlotBytesMax);
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / page_bytes, 1));
+}
+
 }  // namespace
 
 std::uint64_t FlashLayout::data_bytes_max() const {
@@ -79,7 +85,14 @@ Result<FlashLayout> make_flash_layout(const block::Geometry& geometry,
     segment_bytes =
         std::max(choose_segment_bytes(geometry.size_bytes), std::uint64_t{16} * page_bytes);
   }
-  return make_flash_layout(geometry.size_bytes, page_bytes, round_down(segment_bytes, page_bytes));
+  segment_bytes = round_down(segment_bytes, page_bytes);
+  FOREBAY_TRY(whole, make_flash_layout(geometry.size_bytes, page_bytes, segment_bytes));
+  const std::uint32_t kept_pages = choose_kept_pages(geometry.size_bytes, page_bytes);
+  auto layout = make_flash_layout(geometry.size_bytes - std::uint64_t{2} * kept_pages * page_bytes,
+                                  page_bytes, segment_bytes);
+  if (!layout) return whole;
+  layout->kept_pages = kept_pages;
+  return layout;
 }
 
 }  // namespace forebay::store

@@ -1,7 +1,7 @@
 // Where things stand on a flash device: superblocks, two checkpoint areas, segments. Pure numbers.
 //
 //   0        128 KiB                                        segments_page
-//   | super  | area A: header, tail summary, heat slots | area B | segment 0 | segment 1 | ...
+//   | super  | area A: header, tail summary, heat slots | area B | segment 0 | ... | kept | kept |
 //
 // Units: bytes, or pages of page_bytes; a page number fits 32 bits on any device, because
 // page_bytes grows with it. Computed once at format, kept in the superblock, checked when read
@@ -30,16 +30,19 @@ inline constexpr std::uint32_t kSegmentsMin = 8;
 inline constexpr std::uint32_t kPagesPerHeatWord = 9;
 // The largest record, header included; also how far a scan looks past bytes that prove nothing.
 inline constexpr std::uint64_t kRecordBytesMax = std::uint64_t{64} << 20;
+// The most that a slot for the owner's bytes has room for, its header included.
+inline constexpr std::uint64_t kKeptSlotBytesMax = std::uint64_t{2560} << 10;
 
 struct FlashLayout {
   std::uint32_t page_bytes = 0;
-  std::uint64_t device_bytes = 0;
+  std::uint64_t device_bytes = 0;  // what the layout is computed from: the two kept slots apart
   std::uint64_t segment_bytes = 0;
   std::uint32_t segment_count = 0;
   std::uint32_t tail_pages = 0;     // of an area: room for the open segment's summary
   std::uint32_t slot_pages = 0;     // of one segment's heat
   std::uint32_t area_pages = 0;     // one checkpoint area
   std::uint32_t segments_page = 0;  // where segment 0 begins
+  std::uint32_t kept_pages = 0;     // each of two slots for the owner's bytes; 0: there are none
 
   friend bool operator==(const FlashLayout&, const FlashLayout&) = default;
 
@@ -65,6 +68,10 @@ struct FlashLayout {
   [[nodiscard]] FlashPage slot_page(std::uint32_t area, std::uint32_t segment) const {
     return area_page(area) + 1 + tail_pages + segment * slot_pages;
   }
+  // Behind the last segment.
+  [[nodiscard]] FlashPage kept_page(std::uint32_t slot) const {
+    return segments_page + segment_count * segment_pages() + slot * kept_pages;
+  }
   // Of a record: header page and data, padded.
   [[nodiscard]] std::uint32_t record_pages(std::uint64_t data_bytes) const {
     return 1 + static_cast<std::uint32_t>((data_bytes + page_bytes - 1) / page_bytes);
@@ -74,7 +81,8 @@ struct FlashLayout {
 };
 
 // kNoSpace: the device is too small for kSegmentsMin segments. kUnsupported: its alignment is
-// beyond kPageBytesMax. `segment_bytes` 0 chooses by size.
+// beyond kPageBytesMax. `segment_bytes` 0 chooses by size. Leaves room for the kept slots, where
+// eight segments remain.
 [[nodiscard]] Result<FlashLayout> make_flash_layout(const block::Geometry& geometry,
                                                     std::uint64_t segment_bytes);
 // The same for known sizes; used to check what a superblock claims.

@@ -16,6 +16,7 @@ FlashLog::FlashLog(std::shared_ptr<FlashCore> core)
       tombstones_(*core_, *writer_),
       reclaimer_(*core_, *reader_, *writer_, tombstones_),
       checkpointer_(*core_),
+      kept_(*core_),
       probe_(*core_) {}
 
 FlashLog::~FlashLog() { core_->abandon(); }
@@ -26,6 +27,7 @@ Task<Status> FlashLog::start(Start start) {
     core_->health.stay(FlashMode::kReadOnly, "the device is open for reading only");
   }
   if (!start.fresh) {
+    co_await kept_.load(start.io);
     FlashRecovery recovery(*core_, start.io);
     FOREBAY_CO_TRY_STATUS(co_await recovery.run());
     if (const auto& found = recovery.checkpoint()) {
@@ -66,6 +68,10 @@ Task<Status> FlashLog::forget(BlockId id, FlashPage page, std::uint32_t data_byt
 }
 
 Task<Status> FlashLog::checkpoint(FlashCall call) { return checkpointer_.run(std::move(call)); }
+
+Task<Status> FlashLog::keep(std::span<const std::byte> bytes, FlashCall call) {
+  return kept_.keep(bytes, std::move(call));
+}
 
 Task<Result<FlashTier::VerifyResult>> FlashLog::verify(std::size_t findings_max,
                                                        CancelSource* cancel) {

@@ -7,6 +7,7 @@
 #include "store/tier/flash.h"
 #include "store/tier/flash_checkpointer.h"
 #include "store/tier/flash_core.h"
+#include "store/tier/flash_kept.h"
 #include "store/tier/flash_probe.h"
 #include "store/tier/flash_range.h"
 #include "store/tier/flash_reader.h"
@@ -37,6 +38,8 @@ class FlashLog final : public FlashTier {
   [[nodiscard]] Task<Status> forget(BlockId id, FlashPage page, std::uint32_t data_bytes,
                                     bool durable, FlashCall call) override;
   [[nodiscard]] Task<Status> checkpoint(FlashCall call) override;
+  [[nodiscard]] Task<Status> keep(std::span<const std::byte> bytes, FlashCall call) override;
+  [[nodiscard]] std::size_t kept_bytes_max() const override { return kept_.bytes_max(); }
   [[nodiscard]] Task<Result<VerifyResult>> verify(std::size_t findings_max,
                                                   CancelSource* cancel) override;
   [[nodiscard]] Task<Result<RecordNames>> names_of(FlashPage page, FlashCall call) override;
@@ -50,6 +53,7 @@ class FlashLog final : public FlashTier {
   TombstoneLog tombstones_;
   Reclaimer reclaimer_;
   Checkpointer checkpointer_;
+  KeptSlots kept_;
   FlashProbe probe_;
 };
 

@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "io/sim.h"
 #include "store/tier/flash_checkpoint_format.h"
+#include "store/tier/flash_kept_format.h"
 #include "store/tier/flash_summary.h"
 
 namespace forebay::store {
@@ -75,6 +76,10 @@ class FuzzOwner final : public FlashOwner {
     if (is_live(id, page)) known.erase(id);
   }
   std::uint32_t heat_of(const BlockId&, FlashPage) override { return 3; }
+  void on_kept(std::span<const std::byte> bytes) override {
+    kept.assign(bytes.begin(), bytes.end());
+  }
+  std::vector<std::byte> kept;
   std::map<BlockId, Known> known;
 };
 
@@ -118,6 +123,10 @@ std::vector<std::byte> good_image() {
     append(world, *tier, n, static_cast<std::uint32_t>(n * 1500));
   forget(world, *tier, true);
   (void)world.loop.run(tier->checkpoint());
+  for (const char word : {'a', 'b'}) {
+    const std::vector<std::byte> kept(100, static_cast<std::byte>(word));
+    FOREBAY_CHECK(world.loop.run(tier->keep(kept, {})).has_value());
+  }
   for (std::uint64_t n = 20; n <= 23; ++n) append(world, *tier, n, 3000);
   return bytes;
 }
@@ -137,10 +146,18 @@ void seal_all(std::span<std::byte> bytes, std::span<const std::byte> good) {
     if (std::memcmp(page.data(), good.data() + at, kPageBytes) == 0) continue;
     const auto magic = load_as<std::uint64_t>(page);
     constexpr std::uint64_t kMagics[] = {0x534c464159424546ULL, 0x4745534159424546ULL,
-                                         0x4d55534159424546ULL, 0x504b434159424546ULL};
+                                         0x4d55534159424546ULL, 0x504b434159424546ULL,
+                                         0x5045454b59424546ULL};
     if (magic == kMagics[0]) seal<Superblock>(page);
     if (magic == kMagics[1]) seal<SegmentHeader>(page);
     if (magic == kMagics[3]) seal<CheckpointHeader>(page);
+    if (magic == kMagics[4]) {
+      auto kept = load_as<KeptHeader>(page);
+      const auto body = bytes.subspan(at + sizeof kept);
+      if (kept.body_bytes <= body.size()) kept.body_crc = crc32c(body.first(kept.body_bytes));
+      store_as(page, kept);
+      seal<KeptHeader>(page);
+    }
     if (magic == kMagics[2]) {
       auto footer = load_as<SummaryFooter>(page);
       const std::size_t body = footer.body_page * kPageBytes;
@@ -201,12 +218,15 @@ void exercise(std::vector<std::byte>& bytes, bool fill) {
   for (std::uint64_t n = 100; n < (fill ? 136U : 104U); ++n) append(world, tier, n, 20'000);
   forget(world, tier, true);
   (void)world.loop.run(tier.checkpoint());
+  const std::vector<std::byte> kept(50, std::byte{'c'});
+  const bool keeps = world.loop.run(tier.keep(kept, {})).has_value();
   (void)world.loop.run(tier.close());
   opened->reset();
   // What is there now must open again.
   FuzzOwner again;
   auto reopened = world.loop.run(FlashTier::open(&world.device, &again, options));
   FOREBAY_CHECK(reopened.has_value());
+  FOREBAY_CHECK(!keeps || again.kept == kept);
 }
 
 void run_one(std::span<const std::byte> input) {

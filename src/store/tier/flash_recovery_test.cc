@@ -25,7 +25,10 @@ RigOptions options_of(std::uint64_t device_bytes = kDeviceBytes) {
 }
 
 FlashLayout layout_of(std::uint64_t device_bytes = kDeviceBytes) {
-  return make_flash_layout(device_bytes, kPageBytes, 128 << 10).value();
+  block::Geometry geometry;
+  geometry.size_bytes = device_bytes;
+  geometry.align_bytes = kPageBytes;
+  return make_flash_layout(geometry, 128 << 10).value();
 }
 
 Status stop(FlashRig& rig) { return rig.loop->run(rig.tier->close()); }

@@ -79,7 +79,14 @@ class MapOwner final : public FlashOwner {
     return at == known.end() ? 0 : at->second.heat;
   }
 
+  void on_kept(std::span<const std::byte> bytes) override {
+    ++kept_calls;
+    kept.assign(bytes.begin(), bytes.end());
+  }
+
   std::map<BlockId, Known> known;
+  std::vector<std::byte> kept;
+  int kept_calls = 0;
   std::map<BlockId, double> worths;
   std::uint64_t moved = 0;
   std::set<BlockId> dropped_ids;

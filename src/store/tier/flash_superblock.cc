@@ -49,6 +49,10 @@ Task<Result<FoundSuperblock>> find_superblock(FlashCore* core, RangeOptions opti
   if (all.good->layout.page_bytes % core->align_bytes() != 0) {
     co_return fail(Errc::kUnsupported, "flash: the device's alignment is larger than a page");
   }
+  FlashLayout& layout = all.good->layout;
+  const std::uint64_t end = layout.offset_of(layout.kept_page(0)) +
+                            std::uint64_t{2} * layout.kept_pages * layout.page_bytes;
+  if (end > core->device().geometry().size_bytes) layout.kept_pages = 0;
   co_return FoundSuperblock{*all.good, all.good_copies < 2};
 }
 
