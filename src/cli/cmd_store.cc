@@ -2,6 +2,7 @@
 // it.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -40,6 +41,41 @@ int say(const Invocation& call, const nlohmann::ordered_json& json, const std::s
   return kExitOk;
 }
 
+store::MissReason load(OpenStore& opened, store::SpaceId space, const store::BlockId& id,
+                       const BlockBuffer& buffer) {
+  std::array<store::GetItem, 1> items;
+  items[0].id = id;
+  items[0].buffer = buffer.lend();
+  (void)opened.loop->run(opened.store->get(items, {.space = space}));
+  return items[0].miss;
+}
+
+// Whether the block may be put: nothing is there, the same bytes, or what did not prove itself,
+// which reading removed. A block's bytes never change: the store would keep the first and say
+// nothing. Says why not.
+bool may_put(const std::string& key, OpenStore& opened, store::SpaceId space,
+             const store::BlockId& id, std::string_view content) {
+  const auto bytes = opened.store->block_bytes(id);
+  if (!bytes) return true;
+  const BlockBuffer buffer(*bytes);
+  const store::MissReason miss = load(opened, space, id, buffer);
+  if (miss == store::MissReason::kCorrupt) {
+    fmt::print(stderr, "put {}: the store had a damaged block under this key; replaced\n", key);
+    return true;
+  }
+  if (miss != store::MissReason::kNone) {
+    fmt::print(stderr, "put {}: what the store has under this key cannot be read: {}\n", key,
+               store::to_string(miss));
+    return false;
+  }
+  if (std::ranges::equal(buffer.bytes(), std::as_bytes(std::span(content)))) return true;
+  fmt::print(stderr,
+             "put {}: the store has other bytes under this key, {} of them, and keeps them\n"
+             "  hint: choose another key, --tenant or --layout\n",
+             key, *bytes);
+  return false;
+}
+
 int run_put(const Invocation& call) {
   const std::string& key = call.arguments()[1];
   const std::uint64_t size_bytes = asked_size(call);
@@ -67,13 +103,8 @@ int run_put(const Invocation& call) {
     fmt::print(stderr, "--tenant, --layout: {}\n", to_string(space.error()));
     return kExitUsage;
   }
-  // A block's bytes never change: the store would keep the first and say nothing.
   const store::BlockId id = id_of(call, key);
-  const auto kept = opened->store->block_bytes(id);
-  if (kept && *kept != content->size()) {
-    fmt::print(stderr, "put {}: the store has {} bytes under this key and keeps them\n", key,
-               *kept);
-    fmt::print(stderr, "  hint: choose another key, --tenant or --layout\n");
+  if (!may_put(key, *opened, *space, id, *content)) {
     (void)close_store(*opened);
     return kExitFailed;
   }
@@ -111,15 +142,17 @@ int run_get(const Invocation& call) {
     return kExitFailed;
   }
   const BlockBuffer buffer(*bytes);
-  std::array<store::GetItem, 1> items;
-  items[0].id = id;
-  items[0].buffer = buffer.lend();
   const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
   if (!space) return kExitFailed;
-  (void)opened->loop->run(opened->store->get(items, {.space = *space}));
+  const store::MissReason miss = load(*opened, *space, id, buffer);
   if (!close_store(*opened)) return kExitFailed;
-  if (items[0].miss != store::MissReason::kNone) {
-    fmt::print(stderr, "get {}: {}\n", key, store::to_string(items[0].miss));
+  if (miss != store::MissReason::kNone) {
+    fmt::print(stderr, "get {}: {}\n", key, store::to_string(miss));
+    if (miss == store::MissReason::kCorrupt) {
+      fmt::print(stderr,
+                 "  hint: nothing was changed; `forebay store verify` says where and why, "
+                 "`forebay store put` of the same bytes replaces it\n");
+    }
     return kExitFailed;
   }
   const std::string output = call.text("--output");

@@ -155,6 +155,7 @@ std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreO
   store::StoreOptions store_options;
   store_options.dram_bytes = options.dram_bytes;
   store_options.flash = opened->device.get();
+  store_options.keep_damaged = options.reads_only;
   store_options.flash_options.format = options.size_bytes != 0;
   auto store = opened->loop->run(store::Store::open(opened->loop.get(), std::move(store_options)));
   if (!store) {

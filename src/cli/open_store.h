@@ -34,7 +34,8 @@ struct OpenStoreOptions {
   // A block of this size must fit, or nothing is formatted. 0: none is meant.
   std::uint64_t data_bytes = 0;
   bool write = true;
-  // A store that cannot be written is opened for reading: not one of its bytes changes.
+  // A store that cannot be written is opened for reading: not one of its bytes changes. A block
+  // that does not prove itself stays where it is, for `store verify`; else reading removes it.
   bool reads_only = false;
 };
 
