@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -12,9 +11,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "cli/byte_file.h"
 #include "cli/commands.h"
 #include "cli/open_store.h"
-#include "cli/standard_output.h"
+#include "cli/process_limit.h"
 #include "core/bytes.h"
 #include "store/block_walk.h"
 #include "store/store_metrics.h"
@@ -126,6 +126,12 @@ int run_put(const Invocation& call) {
   return say(call, {{"id", hex}, {"bytes", content->size()}}, hex);
 }
 
+Status write_all(const std::string& path, std::span<const std::byte> bytes) {
+  FOREBAY_TRY(sink, ByteSink::open(path));
+  FOREBAY_TRY_STATUS(sink.write(bytes));
+  return sink.commit();
+}
+
 int run_get(const Invocation& call) {
   const std::string& key = call.arguments()[1];
   if (names_store(call.arguments()[0], call.text("--output"))) {
@@ -161,16 +167,14 @@ int run_get(const Invocation& call) {
     json["data_hex"] = to_hex(buffer.bytes());
     return say(call, json, "");
   }
-  std::FILE* file = output == "-" ? stdout : std::fopen(output.c_str(), "wb");
-  const bool written =
-      file != nullptr && std::fwrite(buffer.bytes().data(), 1, *bytes, file) == *bytes;
-  if (file == stdout) {
-    if (!written) output_failed(errno);
-    return kExitOk;  // the end of the program says what was lost
+  if (const Status written = write_all(output, buffer.bytes()); !written) {
+    // What standard output does not take is said once, at the end of the program.
+    if (output != "-") {
+      fmt::print(stderr, "{}: {}\n{}", output, to_string(written.error()),
+                 limit_hint(written.error()));
+    }
+    return kExitFailed;
   }
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (!written || !closed) fmt::print(stderr, "{}: cannot be written\n", output);
-  if (!written || !closed) return kExitFailed;
   json["output"] = output;
   return call.json() ? say(call, json, "") : kExitOk;
 }
@@ -286,14 +290,15 @@ constexpr std::array<Flag, 2> kStatFlags{{
 
 }  // namespace
 
-const Command kStorePutCommand{.name = "store put",
-                               .arguments = "STORE KEY FILE",
-                               .summary = "keep a file's bytes as one block; durable when it ends",
-                               .details = "STORE is a path (a file or raw disk) or a device URL.",
-                               .flags = kPutFlags,
-                               .arguments_min = 3,
-                               .arguments_max = 3,
-                               .run = run_put};
+const Command kStorePutCommand{
+    .name = "store put",
+    .arguments = "STORE KEY FILE",
+    .summary = "keep a file's bytes as one block; durable when it ends",
+    .details = "STORE is a path (a file or raw disk) or a device URL.",
+    .flags = kPutFlags,
+    .arguments_min = 3,
+    .arguments_max = 3,
+    .run = run_put};
 const Command kStoreGetCommand{.name = "store get",
                                .arguments = "STORE KEY",
                                .summary = "print one block, checked; exit 1 on any miss",

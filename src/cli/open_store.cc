@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "block/device_url.h"
+#include "cli/process_limit.h"
 #include "core/aligned_memory.h"
 #include "core/bytes.h"
 #include "store/tier/flash_layout.h"
@@ -22,6 +23,10 @@ namespace {
 
 void explain(const std::string& url, const Error& error, const OpenStoreOptions& options) {
   fmt::print(stderr, "{}: {}\n", url, to_string(error));
+  if (const std::string hint = limit_hint(error); !hint.empty()) {
+    fmt::print(stderr, "{}", hint);
+    return;
+  }
   switch (error.code) {
     case Errc::kExists:
       fmt::print(stderr, "  hint: another process has this store open; one at a time\n");
