@@ -27,13 +27,38 @@ store::BlockId id_of(const Invocation& call, const std::string& key) {
                               std::as_bytes(std::span(key)));
 }
 
-std::optional<std::string> read_file(const std::string& path) {
-  std::error_code failed;
-  if (std::filesystem::is_directory(path, failed)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file.good() && !file.eof()) return std::nullopt;
-  return file.is_open() ? std::optional(std::move(bytes)) : std::nullopt;
+// A block's bytes; of more than any block has, one too many.
+Result<std::string> read_block(const std::string& path) {
+  constexpr std::size_t kPieceBytes = 1 << 20;
+  constexpr std::size_t kTooMany = store::kBlockBytesMax + std::size_t{1};
+  FOREBAY_TRY(source, ByteSource::open(path));
+  std::string bytes;
+  while (true) {
+    const std::size_t before = bytes.size();
+    bytes.resize(std::min(before + kPieceBytes, kTooMany));
+    const auto rest = std::as_writable_bytes(std::span(bytes).subspan(before));
+    FOREBAY_TRY(count, source.read(rest));
+    bytes.resize(before + count);
+    if (count < rest.size() || bytes.size() == kTooMany) return bytes;
+  }
+}
+
+// Notes a mistake for what is no block.
+std::string block_to_put(const Invocation& call) {
+  const std::string& path = call.arguments()[2];
+  auto content = read_block(path);
+  if (!content) {
+    call.mistakes().add(path, fmt::format("cannot be read: {}", to_string(content.error())));
+    return {};
+  }
+  if (content->empty()) call.mistakes().add(path, "is empty");
+  if (content->size() > store::kBlockBytesMax) {
+    call.mistakes().add(path,
+                        fmt::format("has more than {} bytes ({}), the most of any block",
+                                    store::kBlockBytesMax, format_bytes(store::kBlockBytesMax)),
+                        "cut it into smaller blocks");
+  }
+  return std::move(*content);
 }
 
 int say(const Invocation& call, const nlohmann::ordered_json& json, const std::string& text) {
@@ -90,26 +115,24 @@ int run_put(const Invocation& call) {
   if (key.empty() || key.size() > store::kEngineKeyBytesMax) {
     call.mistakes().add("KEY", fmt::format("must have 1 to {} bytes", store::kEngineKeyBytesMax));
   }
-  const auto content = read_file(call.arguments()[2]);
-  if (!content) call.mistakes().add(call.arguments()[2], "cannot be read");
-  if (content && content->empty()) call.mistakes().add(call.arguments()[2], "is empty");
+  const std::string content = block_to_put(call);
   if (const auto refused = call.refuse()) return *refused;
 
   auto opened =
-      open_store(call.arguments()[0], {.size_bytes = size_bytes, .data_bytes = content->size()});
-  if (!opened) return kExitFailed;
+      open_store(call.arguments()[0], {.size_bytes = size_bytes, .data_bytes = content.size()});
+  if (!opened) return opened.error();
   const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
   if (!space) {
     fmt::print(stderr, "--tenant, --layout: {}\n", to_string(space.error()));
     return kExitUsage;
   }
   const store::BlockId id = id_of(call, key);
-  if (!may_put(key, *opened, *space, id, *content)) {
+  if (!may_put(key, *opened, *space, id, content)) {
     (void)close_store(*opened);
     return kExitFailed;
   }
-  const BlockBuffer buffer(content->size());
-  std::memcpy(buffer.bytes().data(), content->data(), content->size());
+  const BlockBuffer buffer(content.size());
+  std::memcpy(buffer.bytes().data(), content.data(), content.size());
   std::array<store::PutItem, 1> items;
   items[0] = {.id = id,
               .parent = *parent,
@@ -123,7 +146,7 @@ int run_put(const Invocation& call) {
   if (!status) fmt::print(stderr, "put {}: {}\n", key, to_string(status.error()));
   if (!close_store(*opened) || !status) return kExitFailed;
   const std::string hex = to_hex(id.digest);
-  return say(call, {{"id", hex}, {"bytes", content->size()}}, hex);
+  return say(call, {{"id", hex}, {"bytes", content.size()}}, hex);
 }
 
 Status write_all(const std::string& path, std::span<const std::byte> bytes) {
@@ -139,7 +162,7 @@ int run_get(const Invocation& call) {
   }
   if (const auto refused = call.refuse()) return *refused;
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   const store::BlockId id = id_of(call, key);
   const auto bytes = opened->store->block_bytes(id);
   if (!bytes) {
@@ -202,7 +225,7 @@ nlohmann::ordered_json block_rows(OpenStore& opened) {
 
 int run_stat(const Invocation& call) {
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   const store::StoreStats stats = opened->store->stats();
   if (call.has("--metrics")) {
     telemetry::MetricsPage page;
@@ -244,7 +267,7 @@ int run_stat(const Invocation& call) {
 
 int run_verify(const Invocation& call) {
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   const auto result = opened->loop->run(opened->store->verify(nullptr));
   if (!result) {
     fmt::print(stderr, "verify: {}\n", forebay::to_string(result.error()));
@@ -294,7 +317,10 @@ const Command kStorePutCommand{
     .name = "store put",
     .arguments = "STORE KEY FILE",
     .summary = "keep a file's bytes as one block; durable when it ends",
-    .details = "STORE is a path (a file or raw disk) or a device URL.",
+    .details =
+        "STORE is a path (a file or raw disk) or a device URL. FILE is - for standard input.\n"
+        "A block's bytes never change: other bytes under a key that is there are refused. In a\n"
+        "full store blocks of the least worth make room, as they do for an engine.",
     .flags = kPutFlags,
     .arguments_min = 3,
     .arguments_max = 3,

@@ -110,7 +110,7 @@ int run_export(const Invocation& call) {
   }
   if (const auto refused = call.refuse()) return *refused;
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   const std::string& path = call.arguments()[1];
   auto sink = ByteSink::open(path);
   if (!sink) {

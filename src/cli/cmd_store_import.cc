@@ -214,7 +214,7 @@ int run_import(const Invocation& call) {
   }
   if (const auto refused = call.refuse()) return *refused;
   auto opened = open_store(call.arguments()[0], {.size_bytes = size_bytes});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   Importer importer(call, *opened, *source);
   const bool complete = importer.run();
   const bool closed = close_store(*opened);

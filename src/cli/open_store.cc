@@ -226,24 +226,25 @@ std::uint64_t asked_size(const Invocation& call) {
   return asked;
 }
 
-std::optional<OpenStore> open_store(const std::string& url, const OpenStoreOptions& asked) {
+std::expected<OpenStore, int> open_store(const std::string& url, const OpenStoreOptions& asked) {
   OpenStoreOptions options = asked;
-  if (options.size_bytes != 0 && std::ranges::any_of(paths_of(url), holds_something)) {
-    options.size_bytes = 0;
-    auto opened = open_or_format(url, options);
-    if (!opened || has_size(url, asked.size_bytes)) return opened;
-    (void)close_store(*opened);
-    return std::nullopt;
-  }
-  if (options.size_bytes == 0) return open_or_format(url, options);
-  const std::vector<std::string> made = absent_paths(url);
+  std::vector<std::string> made;
+  const bool is_there =
+      asked.size_bytes != 0 && std::ranges::any_of(paths_of(url), holds_something);
+  if (is_there) options.size_bytes = 0;
+  if (options.size_bytes != 0) made = absent_paths(url);
   auto opened = open_or_format(url, options);
   if (!opened) {
     // Files that were made for the store go again.
     std::error_code ignored;
     for (const std::string& path : made) std::filesystem::remove(path, ignored);
+    return std::unexpected(kExitFailed);
   }
-  return opened;
+  if (is_there && !has_size(url, asked.size_bytes)) {
+    (void)close_store(*opened);
+    return std::unexpected(kExitUsage);
+  }
+  return std::move(*opened);
 }
 
 bool close_store(OpenStore& opened) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,9 +43,9 @@ struct OpenStoreOptions {
 // Opens the device alone; null after printing why not.
 [[nodiscard]] std::optional<OpenStore> open_flash_device(const std::string& url,
                                                          const OpenStoreOptions& options);
-// Opens device and store; nullopt after printing why not, with the remedy.
-[[nodiscard]] std::optional<OpenStore> open_store(const std::string& url,
-                                                  const OpenStoreOptions& options);
+// Opens device and store; else the exit code, after printing why not, with the remedy.
+[[nodiscard]] std::expected<OpenStore, int> open_store(const std::string& url,
+                                                       const OpenStoreOptions& options);
 // Closes the store; false after printing why not.
 [[nodiscard]] bool close_store(OpenStore& opened);
 
