@@ -16,6 +16,7 @@
 #include "cli/process_limit.h"
 #include "core/aligned_memory.h"
 #include "core/bytes.h"
+#include "store/tier/flash_format.h"
 #include "store/tier/flash_layout.h"
 
 namespace forebay::cli {
@@ -62,7 +63,12 @@ void explain(const std::string& url, const Error& error, const OpenStoreOptions&
   }
 }
 
-// Whether a file or disk holds anything: what --size must not format.
+bool is_empty(std::span<const std::byte> page) {
+  return std::ranges::all_of(page, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// Whether a file or disk holds anything: what --size must not format. The marks of a format that
+// was killed are nothing.
 bool holds_something(const std::string& path) {
   constexpr std::size_t kLookBytes = 1 << 20;
   std::error_code failed;
@@ -73,7 +79,13 @@ bool holds_something(const std::string& path) {
   std::vector<char> begin(kLookBytes);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<std::size_t>(file.gcount()));
-  return std::ranges::any_of(begin, [](char byte) { return byte != 0; });
+  auto rest = std::as_bytes(std::span(begin));
+  while (!rest.empty()) {
+    const auto page = rest.first(std::min<std::size_t>(rest.size(), store::kPageBytesMin));
+    if (!is_empty(page) && !store::is_format_mark(page)) return true;
+    rest = rest.subspan(page.size());
+  }
+  return false;
 }
 
 std::vector<std::string> paths_of(const std::string& url) {
