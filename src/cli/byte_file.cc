@@ -1,9 +1,6 @@
 #include "cli/byte_file.h"
 
-#include <unistd.h>
-
 #include <cerrno>
-#include <filesystem>
 #include <utility>
 
 #include "cli/standard_output.h"
@@ -25,20 +22,11 @@ Result<std::size_t> ByteSource::read(std::span<std::byte> bytes) {
 }
 
 Result<ByteSink> ByteSink::open(const std::string& path) {
-  if (path == "-") return ByteSink(FileHandle(stdout), "", path);
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  const bool in_place =
-      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  std::string part_path = in_place ? "" : path + ".part";
-  FileHandle file(std::fopen(in_place ? path.c_str() : part_path.c_str(), "wb"));
+  if (path == "-") return ByteSink(FileHandle(stdout), std::nullopt);
+  FOREBAY_TRY(part, PartFile::open(path));
+  FileHandle file(std::fopen(part.written_path().c_str(), "wb"));
   if (file == nullptr) return std::unexpected(error_from_errno(errno, "create"));
-  return ByteSink(std::move(file), std::move(part_path), path);
-}
-
-ByteSink::~ByteSink() {
-  if (file_ == nullptr || part_path_.empty()) return;
-  (void)std::remove(part_path_.c_str());
+  return ByteSink(std::move(file), std::move(part));
 }
 
 Status ByteSink::failed() const {
@@ -54,12 +42,7 @@ Status ByteSink::write(std::span<const std::byte> bytes) {
 
 Status ByteSink::commit() {
   if (std::fflush(file_.get()) != 0) return failed();
-  if (part_path_.empty()) return {};
-  if (::fsync(::fileno(file_.get())) != 0 || std::rename(part_path_.c_str(), path_.c_str()) != 0) {
-    return failed();
-  }
-  part_path_.clear();
-  return {};
+  return part_ ? part_->keep() : Status{};
 }
 
 }  // namespace forebay::cli

@@ -1,15 +1,16 @@
 // A file, or standard input or output for `-`, as a stream of bytes of a command.
 //
-// An output file gets its name when all of it is written, so that nobody finds half of one; what is
-// no regular file (a pipe, a device) is written as it is. Blocking. Errors: the system's, with
-// errno.
+// An output file gets its name when all of it is written (part_file.h). Blocking. Errors: the
+// system's, with errno, and those of PartFile.
 #pragma once
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "cli/part_file.h"
 #include "core/error.h"
 
 namespace forebay::cli {
@@ -34,11 +35,8 @@ class ByteSource {
 
 class ByteSink {
  public:
+  // Without commit() nothing is left of a file.
   [[nodiscard]] static Result<ByteSink> open(const std::string& path);
-  ByteSink(ByteSink&&) = default;
-  ByteSink& operator=(ByteSink&&) = delete;
-  // Without commit() the file is removed.
-  ~ByteSink();
   [[nodiscard]] Status write(std::span<const std::byte> bytes);
   // Durable, and under its name.
   [[nodiscard]] Status commit();
@@ -46,11 +44,10 @@ class ByteSink {
 
  private:
   [[nodiscard]] Status failed() const;  // errno's
-  ByteSink(FileHandle file, std::string part_path, std::string path)
-      : file_(std::move(file)), part_path_(std::move(part_path)), path_(std::move(path)) {}
+  ByteSink(FileHandle file, std::optional<PartFile> part)
+      : part_(std::move(part)), file_(std::move(file)) {}
+  std::optional<PartFile> part_;  // nullopt: standard output
   FileHandle file_;
-  std::string part_path_;  // empty: written in place
-  std::string path_;
 };
 
 }  // namespace forebay::cli

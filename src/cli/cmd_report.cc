@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/result_code.h"
 #include "joint/spec_facts.h"
 #include "report/checks.h"
 #include "report/cross_check.h"
@@ -67,8 +68,7 @@ int show(const Invocation& call) {
   if (!call.json()) {
     fmt::print("summary.json agrees with the raw logs, and every file is as the run left it\n");
   }
-  if (summary.inconclusive) return kExitInconclusive;
-  return summary.valid ? kExitOk : kExitFailed;
+  return result_code(summary);
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ const Command kReportShowCommand{
         "are held against each other, run.json against spec.toml, and every file against what "
         "checks.json and SHA256SUMS say was written. What differs is named by file, line and "
         "column. Exit 1 when anything differs or is missing, or when the run is invalid; 3 when it "
-        "is invalid only since the machine was too busy.",
+        "was stopped early, or is invalid only since the machine was too busy.",
     .flags = {},
     .arguments_min = 1,
     .arguments_max = 1,

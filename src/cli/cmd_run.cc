@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/result_code.h"
 #include "joint/run_metrics.h"
 #include "joint/runner.h"
 #include "report/text.h"
@@ -85,10 +86,7 @@ std::vector<std::string> sets_of(const Invocation& call) {
 }
 
 int exit_code(const joint::RunOutcome& outcome) {
-  if (!outcome.failure.empty()) return kExitFailed;
-  if (outcome.summary.inconclusive) return kExitInconclusive;
-  if (!outcome.summary.valid) return kExitFailed;
-  return outcome.summary.partial.empty() ? kExitOk : kExitInconclusive;
+  return outcome.failure.empty() ? result_code(outcome.summary) : kExitFailed;
 }
 
 // Said before a long run, not after it.

@@ -2,8 +2,8 @@
 // it.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -11,9 +11,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "cli/byte_file.h"
 #include "cli/commands.h"
 #include "cli/open_store.h"
-#include "cli/standard_output.h"
+#include "cli/process_limit.h"
 #include "core/bytes.h"
 #include "store/block_walk.h"
 #include "store/store_metrics.h"
@@ -26,18 +27,78 @@ store::BlockId id_of(const Invocation& call, const std::string& key) {
                               std::as_bytes(std::span(key)));
 }
 
-std::optional<std::string> read_file(const std::string& path) {
-  std::error_code failed;
-  if (std::filesystem::is_directory(path, failed)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  if (!file.good() && !file.eof()) return std::nullopt;
-  return file.is_open() ? std::optional(std::move(bytes)) : std::nullopt;
+// A block's bytes; of more than any block has, one too many.
+Result<std::string> read_block(const std::string& path) {
+  constexpr std::size_t kPieceBytes = 1 << 20;
+  constexpr std::size_t kTooMany = store::kBlockBytesMax + std::size_t{1};
+  FOREBAY_TRY(source, ByteSource::open(path));
+  std::string bytes;
+  while (true) {
+    const std::size_t before = bytes.size();
+    bytes.resize(std::min(before + kPieceBytes, kTooMany));
+    const auto rest = std::as_writable_bytes(std::span(bytes).subspan(before));
+    FOREBAY_TRY(count, source.read(rest));
+    bytes.resize(before + count);
+    if (count < rest.size() || bytes.size() == kTooMany) return bytes;
+  }
+}
+
+// Notes a mistake for what is no block.
+std::string block_to_put(const Invocation& call) {
+  const std::string& path = call.arguments()[2];
+  auto content = read_block(path);
+  if (!content) {
+    call.mistakes().add(path, fmt::format("cannot be read: {}", to_string(content.error())));
+    return {};
+  }
+  if (content->empty()) call.mistakes().add(path, "is empty");
+  if (content->size() > store::kBlockBytesMax) {
+    call.mistakes().add(path,
+                        fmt::format("has more than {} bytes ({}), the most of any block",
+                                    store::kBlockBytesMax, format_bytes(store::kBlockBytesMax)),
+                        "cut it into smaller blocks");
+  }
+  return std::move(*content);
 }
 
 int say(const Invocation& call, const nlohmann::ordered_json& json, const std::string& text) {
   fmt::print("{}\n", call.json() ? json.dump() : text);
   return kExitOk;
+}
+
+store::MissReason load(OpenStore& opened, store::SpaceId space, const store::BlockId& id,
+                       const BlockBuffer& buffer) {
+  std::array<store::GetItem, 1> items;
+  items[0].id = id;
+  items[0].buffer = buffer.lend();
+  (void)opened.loop->run(opened.store->get(items, {.space = space}));
+  return items[0].miss;
+}
+
+// Whether the block may be put: nothing is there, the same bytes, or what did not prove itself,
+// which reading removed. A block's bytes never change: the store would keep the first and say
+// nothing. Says why not.
+bool may_put(const std::string& key, OpenStore& opened, store::SpaceId space,
+             const store::BlockId& id, std::string_view content) {
+  const auto bytes = opened.store->block_bytes(id);
+  if (!bytes) return true;
+  const BlockBuffer buffer(*bytes);
+  const store::MissReason miss = load(opened, space, id, buffer);
+  if (miss == store::MissReason::kCorrupt) {
+    fmt::print(stderr, "put {}: the store had a damaged block under this key; replaced\n", key);
+    return true;
+  }
+  if (miss != store::MissReason::kNone) {
+    fmt::print(stderr, "put {}: what the store has under this key cannot be read: {}\n", key,
+               store::to_string(miss));
+    return false;
+  }
+  if (std::ranges::equal(buffer.bytes(), std::as_bytes(std::span(content)))) return true;
+  fmt::print(stderr,
+             "put {}: the store has other bytes under this key, {} of them, and keeps them\n"
+             "  hint: choose another key, --tenant or --layout\n",
+             key, *bytes);
+  return false;
 }
 
 int run_put(const Invocation& call) {
@@ -54,31 +115,24 @@ int run_put(const Invocation& call) {
   if (key.empty() || key.size() > store::kEngineKeyBytesMax) {
     call.mistakes().add("KEY", fmt::format("must have 1 to {} bytes", store::kEngineKeyBytesMax));
   }
-  const auto content = read_file(call.arguments()[2]);
-  if (!content) call.mistakes().add(call.arguments()[2], "cannot be read");
-  if (content && content->empty()) call.mistakes().add(call.arguments()[2], "is empty");
+  const std::string content = block_to_put(call);
   if (const auto refused = call.refuse()) return *refused;
 
   auto opened =
-      open_store(call.arguments()[0], {.size_bytes = size_bytes, .data_bytes = content->size()});
-  if (!opened) return kExitFailed;
+      open_store(call.arguments()[0], {.size_bytes = size_bytes, .data_bytes = content.size()});
+  if (!opened) return opened.error();
   const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
   if (!space) {
     fmt::print(stderr, "--tenant, --layout: {}\n", to_string(space.error()));
     return kExitUsage;
   }
-  // A block's bytes never change: the store would keep the first and say nothing.
   const store::BlockId id = id_of(call, key);
-  const auto kept = opened->store->block_bytes(id);
-  if (kept && *kept != content->size()) {
-    fmt::print(stderr, "put {}: the store has {} bytes under this key and keeps them\n", key,
-               *kept);
-    fmt::print(stderr, "  hint: choose another key, --tenant or --layout\n");
+  if (!may_put(key, *opened, *space, id, content)) {
     (void)close_store(*opened);
     return kExitFailed;
   }
-  const BlockBuffer buffer(content->size());
-  std::memcpy(buffer.bytes().data(), content->data(), content->size());
+  const BlockBuffer buffer(content.size());
+  std::memcpy(buffer.bytes().data(), content.data(), content.size());
   std::array<store::PutItem, 1> items;
   items[0] = {.id = id,
               .parent = *parent,
@@ -92,7 +146,13 @@ int run_put(const Invocation& call) {
   if (!status) fmt::print(stderr, "put {}: {}\n", key, to_string(status.error()));
   if (!close_store(*opened) || !status) return kExitFailed;
   const std::string hex = to_hex(id.digest);
-  return say(call, {{"id", hex}, {"bytes", content->size()}}, hex);
+  return say(call, {{"id", hex}, {"bytes", content.size()}}, hex);
+}
+
+Status write_all(const std::string& path, std::span<const std::byte> bytes) {
+  FOREBAY_TRY(sink, ByteSink::open(path));
+  FOREBAY_TRY_STATUS(sink.write(bytes));
+  return sink.commit();
 }
 
 int run_get(const Invocation& call) {
@@ -102,7 +162,7 @@ int run_get(const Invocation& call) {
   }
   if (const auto refused = call.refuse()) return *refused;
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   const store::BlockId id = id_of(call, key);
   const auto bytes = opened->store->block_bytes(id);
   if (!bytes) {
@@ -111,15 +171,17 @@ int run_get(const Invocation& call) {
     return kExitFailed;
   }
   const BlockBuffer buffer(*bytes);
-  std::array<store::GetItem, 1> items;
-  items[0].id = id;
-  items[0].buffer = buffer.lend();
   const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
   if (!space) return kExitFailed;
-  (void)opened->loop->run(opened->store->get(items, {.space = *space}));
+  const store::MissReason miss = load(*opened, *space, id, buffer);
   if (!close_store(*opened)) return kExitFailed;
-  if (items[0].miss != store::MissReason::kNone) {
-    fmt::print(stderr, "get {}: {}\n", key, store::to_string(items[0].miss));
+  if (miss != store::MissReason::kNone) {
+    fmt::print(stderr, "get {}: {}\n", key, store::to_string(miss));
+    if (miss == store::MissReason::kCorrupt) {
+      fmt::print(stderr,
+                 "  hint: nothing was changed; `forebay store verify` says where and why, "
+                 "`forebay store put` of the same bytes replaces it\n");
+    }
     return kExitFailed;
   }
   const std::string output = call.text("--output");
@@ -128,16 +190,14 @@ int run_get(const Invocation& call) {
     json["data_hex"] = to_hex(buffer.bytes());
     return say(call, json, "");
   }
-  std::FILE* file = output == "-" ? stdout : std::fopen(output.c_str(), "wb");
-  const bool written =
-      file != nullptr && std::fwrite(buffer.bytes().data(), 1, *bytes, file) == *bytes;
-  if (file == stdout) {
-    if (!written) output_failed(errno);
-    return kExitOk;  // the end of the program says what was lost
+  if (const Status written = write_all(output, buffer.bytes()); !written) {
+    // What standard output does not take is said once, at the end of the program.
+    if (output != "-") {
+      fmt::print(stderr, "{}: {}\n{}", output, to_string(written.error()),
+                 limit_hint(written.error()));
+    }
+    return kExitFailed;
   }
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (!written || !closed) fmt::print(stderr, "{}: cannot be written\n", output);
-  if (!written || !closed) return kExitFailed;
   json["output"] = output;
   return call.json() ? say(call, json, "") : kExitOk;
 }
@@ -165,7 +225,7 @@ nlohmann::ordered_json block_rows(OpenStore& opened) {
 
 int run_stat(const Invocation& call) {
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   const store::StoreStats stats = opened->store->stats();
   if (call.has("--metrics")) {
     telemetry::MetricsPage page;
@@ -207,7 +267,7 @@ int run_stat(const Invocation& call) {
 
 int run_verify(const Invocation& call) {
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   const auto result = opened->loop->run(opened->store->verify(nullptr));
   if (!result) {
     fmt::print(stderr, "verify: {}\n", forebay::to_string(result.error()));
@@ -253,14 +313,18 @@ constexpr std::array<Flag, 2> kStatFlags{{
 
 }  // namespace
 
-const Command kStorePutCommand{.name = "store put",
-                               .arguments = "STORE KEY FILE",
-                               .summary = "keep a file's bytes as one block; durable when it ends",
-                               .details = "STORE is a path (a file or raw disk) or a device URL.",
-                               .flags = kPutFlags,
-                               .arguments_min = 3,
-                               .arguments_max = 3,
-                               .run = run_put};
+const Command kStorePutCommand{
+    .name = "store put",
+    .arguments = "STORE KEY FILE",
+    .summary = "keep a file's bytes as one block; durable when it ends",
+    .details =
+        "STORE is a path (a file or raw disk) or a device URL. FILE is - for standard input.\n"
+        "A block's bytes never change: other bytes under a key that is there are refused. In a\n"
+        "full store blocks of the least worth make room, as they do for an engine.",
+    .flags = kPutFlags,
+    .arguments_min = 3,
+    .arguments_max = 3,
+    .run = run_put};
 const Command kStoreGetCommand{.name = "store get",
                                .arguments = "STORE KEY",
                                .summary = "print one block, checked; exit 1 on any miss",

@@ -7,6 +7,7 @@
 #include "cli/byte_file.h"
 #include "cli/commands.h"
 #include "cli/open_store.h"
+#include "cli/process_limit.h"
 #include "cli/progress_line.h"
 #include "core/bytes.h"
 #include "store/export_stream.h"
@@ -85,7 +86,8 @@ bool Exporter::run(OpenStore& opened) {
   line.wipe();
   // What standard output does not take is said once, at the end of the program.
   if (!status && !sink_.is_standard_output()) {
-    fmt::print(stderr, "{}: {}\n", call_.arguments()[1], to_string(status.error()));
+    fmt::print(stderr, "{}: {}\n{}", call_.arguments()[1], to_string(status.error()),
+               limit_hint(status.error()));
   }
   return status.has_value();
 }
@@ -108,11 +110,11 @@ int run_export(const Invocation& call) {
   }
   if (const auto refused = call.refuse()) return *refused;
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   const std::string& path = call.arguments()[1];
   auto sink = ByteSink::open(path);
   if (!sink) {
-    fmt::print(stderr, "{}: {}\n", path, to_string(sink.error()));
+    fmt::print(stderr, "{}: {}\n{}", path, to_string(sink.error()), limit_hint(sink.error()));
     return kExitUsage;
   }
   Exporter exporter(call, *sink);
@@ -120,7 +122,7 @@ int run_export(const Invocation& call) {
   if (!close_store(*opened) || !written) return kExitFailed;
   if (const Status kept = sink->commit(); !kept) {
     if (!sink->is_standard_output()) {
-      fmt::print(stderr, "{}: {}\n", path, to_string(kept.error()));
+      fmt::print(stderr, "{}: {}\n{}", path, to_string(kept.error()), limit_hint(kept.error()));
     }
     return kExitFailed;
   }

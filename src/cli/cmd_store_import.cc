@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "cli/byte_file.h"
 #include "cli/commands.h"
@@ -21,7 +22,8 @@ constexpr std::uint64_t kBatchBytesMax = 8 * kMiB;
 // A batch is at most this part of the store, and one that evicts waits until it is on flash: what
 // is under way at once must be little beside what can be reclaimed meanwhile.
 constexpr std::uint64_t kBatchesInStore = 32;
-constexpr unsigned kTriesMax = 8;  // of a put that finds write-back full
+constexpr std::size_t kRecentMax = 1 << 16;  // blocks between two flushes
+constexpr unsigned kTriesMax = 8;            // of a put that finds write-back full
 
 class Importer {
  public:
@@ -58,6 +60,8 @@ class Importer {
   ImportRoom room_;
   std::uint64_t batch_bytes_max_;
   std::deque<Waiting> waiting_;
+  // Taken since a flush: the store need not show them yet.
+  std::unordered_set<store::BlockId> recent_;
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t imported_blocks_ = 0;
   std::uint64_t imported_bytes_ = 0;
@@ -102,8 +106,9 @@ Status Importer::put_waiting() {
                      .status = {}});
   }
   FOREBAY_TRY_STATUS(put(items, space));
-  if (batch_bytes_max_ < kBatchBytesMax) {
+  if (batch_bytes_max_ < kBatchBytesMax || recent_.size() >= kRecentMax) {
     FOREBAY_TRY_STATUS(opened_.loop->run(opened_.store->flush()));
+    recent_.clear();
   }
   imported_blocks_ += waiting_.size();
   imported_bytes_ += waiting_bytes_;
@@ -119,7 +124,7 @@ Status Importer::take(store::ExportedBlock block) {
     ++other_blocks_;
     return {};
   }
-  if (opened_.store->block_bytes(block.record.id)) {
+  if (opened_.store->block_bytes(block.record.id) || recent_.contains(block.record.id)) {
     ++present_blocks_;
     return {};
   }
@@ -128,6 +133,7 @@ Status Importer::take(store::ExportedBlock block) {
   }
   FOREBAY_TRY_STATUS(room_.take(block.record.data_bytes));
   waiting_bytes_ += block.record.data_bytes;
+  recent_.insert(block.record.id);
   waiting_.push_back({std::move(block), std::move(buffer)});
   return {};
 }
@@ -214,7 +220,7 @@ int run_import(const Invocation& call) {
   }
   if (const auto refused = call.refuse()) return *refused;
   auto opened = open_store(call.arguments()[0], {.size_bytes = size_bytes});
-  if (!opened) return kExitFailed;
+  if (!opened) return opened.error();
   Importer importer(call, *opened, *source);
   const bool complete = importer.run();
   const bool closed = close_store(*opened);

@@ -5,8 +5,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.h"
+#include "cli/part_file.h"
+#include "cli/process_limit.h"
 #include "cli/trace_flags.h"
 #include "cli/trace_progress.h"
 #include "cli/trace_table.h"
@@ -110,6 +113,7 @@ int run_describe(const Invocation& call) {
 // Where a trace goes, and what became of it.
 struct Output {
   std::string path;
+  std::optional<PartFile> part;  // without keep() nothing is left of it
   std::unique_ptr<workload::TraceWriter> writer;
   std::uint64_t request_count = 0;
   std::string why;  // set when a request could not be written
@@ -119,17 +123,18 @@ struct Output {
     ++request_count;
     return {};
   }
-  void discard() {
-    writer.reset();
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
+  Status keep() {
+    FOREBAY_TRY_STATUS(writer->close());
+    return part->keep();
   }
 };
 
-// The output may not be (or lie in) what is being read.
-bool same_file(const std::string& a, const std::string& b) {
+// Neither the output nor its part may be what is being read.
+bool is_input(const Invocation& call, const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::equivalent(a, b, ignored);
+  const std::string& input = call.arguments()[0];
+  return std::filesystem::equivalent(path, input, ignored) ||
+         std::filesystem::equivalent(path + ".part", input, ignored);
 }
 
 std::optional<Output> create_output(const Invocation& call, const std::string& origin) {
@@ -137,24 +142,31 @@ std::optional<Output> create_output(const Invocation& call, const std::string& o
   output.path = call.text("--output");
   if (output.path.empty()) {
     call.mistakes().add("--output", "is missing", "name the file to write");
-  } else if (!call.arguments().empty() && same_file(output.path, call.arguments()[0])) {
+  } else if (!call.arguments().empty() && is_input(call, output.path)) {
     call.mistakes().add("--output", "is the file being read", "write to another one");
   }
   if (!call.mistakes().empty()) return std::nullopt;
-  auto writer =
-      workload::create_trace(output.path, call.text("--to"), {.origin = origin}, call.mistakes());
+  auto part = PartFile::open(output.path);
+  if (!part) {
+    call.mistakes().add(output.path, to_string(part.error()),
+                        "does the folder exist, and may you write there?");
+    return std::nullopt;
+  }
+  auto writer = workload::create_trace(output.path, call.text("--to"),
+                                       {.origin = origin, .written_path = part->written_path()},
+                                       call.mistakes());
   if (!writer) return std::nullopt;
+  output.part.emplace(std::move(*part));
   output.writer = std::move(*writer);
   return output;
 }
 
-// Closes the file, or takes back an unfinished one.
+// Closes the file and gives it its name.
 int finish(const Invocation& call, Output& output, Status status, std::vector<std::string> notes) {
-  if (status) status = output.writer->close();
+  if (status) status = output.keep();
   if (!status) {
     const std::string reason = output.why.empty() ? to_string(status.error()) : output.why;
-    fmt::print(stderr, "{}: {}\n", output.path, reason);
-    output.discard();
+    fmt::print(stderr, "{}: {}\n{}", output.path, reason, limit_hint(status.error()));
     return kExitFailed;
   }
   for (std::string& note : output.writer->notes()) notes.push_back(std::move(note));
@@ -229,7 +241,6 @@ int run_convert(const Invocation& call) {
                                      : convert_stream(**reader, wanted, *output, notes);
   const int entries = report_entries(call, diagnostics, (*reader)->skipped_count());
   if (status && output->request_count == 0) {
-    output->discard();
     return wanted.slice ? nothing_left(path) : nothing_usable(path, (*reader)->skipped_count());
   }
   const int written = finish(call, *output, status, std::move(notes));

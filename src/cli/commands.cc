@@ -8,6 +8,7 @@
 
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/process_limit.h"
 #include "cli/standard_output.h"
 #include "cli/unknown_command.h"
 
@@ -74,6 +75,7 @@ std::span<const Command* const> all_commands() { return kCommands; }
 
 int run_main(int argc, char** argv) {
   hold_standard_descriptors();
+  explain_process_limits();
   std::vector<std::string> words(argv + 1, argv + argc);
   return with_checked_output([&] { return run_words(std::move(words)); });
 }

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "block/device_url.h"
+#include "cli/process_limit.h"
 #include "core/aligned_memory.h"
 #include "core/bytes.h"
+#include "store/tier/flash_format.h"
 #include "store/tier/flash_layout.h"
 
 namespace forebay::cli {
@@ -22,6 +24,10 @@ namespace {
 
 void explain(const std::string& url, const Error& error, const OpenStoreOptions& options) {
   fmt::print(stderr, "{}: {}\n", url, to_string(error));
+  if (const std::string hint = limit_hint(error); !hint.empty()) {
+    fmt::print(stderr, "{}", hint);
+    return;
+  }
   switch (error.code) {
     case Errc::kExists:
       fmt::print(stderr, "  hint: another process has this store open; one at a time\n");
@@ -57,7 +63,12 @@ void explain(const std::string& url, const Error& error, const OpenStoreOptions&
   }
 }
 
-// Whether a file or disk holds anything: what --size must not format.
+bool is_empty(std::span<const std::byte> page) {
+  return std::ranges::all_of(page, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// Whether a file or disk holds anything: what --size must not format. The marks of a format that
+// was killed are nothing.
 bool holds_something(const std::string& path) {
   constexpr std::size_t kLookBytes = 1 << 20;
   std::error_code failed;
@@ -68,7 +79,13 @@ bool holds_something(const std::string& path) {
   std::vector<char> begin(kLookBytes);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<std::size_t>(file.gcount()));
-  return std::ranges::any_of(begin, [](char byte) { return byte != 0; });
+  auto rest = std::as_bytes(std::span(begin));
+  while (!rest.empty()) {
+    const auto page = rest.first(std::min<std::size_t>(rest.size(), store::kPageBytesMin));
+    if (!is_empty(page) && !store::is_format_mark(page)) return true;
+    rest = rest.subspan(page.size());
+  }
+  return false;
 }
 
 std::vector<std::string> paths_of(const std::string& url) {
@@ -155,6 +172,7 @@ std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreO
   store::StoreOptions store_options;
   store_options.dram_bytes = options.dram_bytes;
   store_options.flash = opened->device.get();
+  store_options.keep_damaged = options.reads_only;
   store_options.flash_options.format = options.size_bytes != 0;
   auto store = opened->loop->run(store::Store::open(opened->loop.get(), std::move(store_options)));
   if (!store) {
@@ -220,24 +238,25 @@ std::uint64_t asked_size(const Invocation& call) {
   return asked;
 }
 
-std::optional<OpenStore> open_store(const std::string& url, const OpenStoreOptions& asked) {
+std::expected<OpenStore, int> open_store(const std::string& url, const OpenStoreOptions& asked) {
   OpenStoreOptions options = asked;
-  if (options.size_bytes != 0 && std::ranges::any_of(paths_of(url), holds_something)) {
-    options.size_bytes = 0;
-    auto opened = open_or_format(url, options);
-    if (!opened || has_size(url, asked.size_bytes)) return opened;
-    (void)close_store(*opened);
-    return std::nullopt;
-  }
-  if (options.size_bytes == 0) return open_or_format(url, options);
-  const std::vector<std::string> made = absent_paths(url);
+  std::vector<std::string> made;
+  const bool is_there =
+      asked.size_bytes != 0 && std::ranges::any_of(paths_of(url), holds_something);
+  if (is_there) options.size_bytes = 0;
+  if (options.size_bytes != 0) made = absent_paths(url);
   auto opened = open_or_format(url, options);
   if (!opened) {
     // Files that were made for the store go again.
     std::error_code ignored;
     for (const std::string& path : made) std::filesystem::remove(path, ignored);
+    return std::unexpected(kExitFailed);
   }
-  return opened;
+  if (is_there && !has_size(url, asked.size_bytes)) {
+    (void)close_store(*opened);
+    return std::unexpected(kExitUsage);
+  }
+  return std::move(*opened);
 }
 
 bool close_store(OpenStore& opened) {

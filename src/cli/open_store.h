@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,16 +35,17 @@ struct OpenStoreOptions {
   // A block of this size must fit, or nothing is formatted. 0: none is meant.
   std::uint64_t data_bytes = 0;
   bool write = true;
-  // A store that cannot be written is opened for reading: not one of its bytes changes.
+  // A store that cannot be written is opened for reading: not one of its bytes changes. A block
+  // that does not prove itself stays where it is, for `store verify`; else reading removes it.
   bool reads_only = false;
 };
 
 // Opens the device alone; null after printing why not.
 [[nodiscard]] std::optional<OpenStore> open_flash_device(const std::string& url,
                                                          const OpenStoreOptions& options);
-// Opens device and store; nullopt after printing why not, with the remedy.
-[[nodiscard]] std::optional<OpenStore> open_store(const std::string& url,
-                                                  const OpenStoreOptions& options);
+// Opens device and store; else the exit code, after printing why not, with the remedy.
+[[nodiscard]] std::expected<OpenStore, int> open_store(const std::string& url,
+                                                       const OpenStoreOptions& options);
 // Closes the store; false after printing why not.
 [[nodiscard]] bool close_store(OpenStore& opened);
 

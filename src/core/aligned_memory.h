@@ -1,6 +1,6 @@
 // Memory aligned for direct I/O, owned by a unique_ptr.
 //
-// Threads: any. Errors: std::bad_alloc.
+// Threads: any. Errors: as `new`: the program's new-handler, then std::bad_alloc.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,17 @@ struct FreeMemory {
 };
 using AlignedMemory = std::unique_ptr<std::byte, FreeMemory>;
 
+[[noreturn]] inline void no_memory() {
+  if (const std::new_handler handler = std::get_new_handler(); handler != nullptr) handler();
+  throw std::bad_alloc();
+}
+
 // At least `bytes` and one unit of `align_bytes` (a power of two); not zeroed.
 [[nodiscard]] inline AlignedMemory allocate_aligned(std::size_t bytes,
                                                     std::size_t align_bytes = kIoAlignBytes) {
   const std::size_t rounded = round_up(std::max<std::size_t>(bytes, 1), align_bytes);
   AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(align_bytes, rounded)));
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) no_memory();
   return memory;
 }
 

@@ -29,7 +29,9 @@ TEST(NearestWord, FindsTheMisspeltAndRefusesTheFar) {
   constexpr std::array<std::string_view, 3> kWords{"block_size", "rounds", "seed"};
   EXPECT_EQ(nearest_word("blok_size", kWords), "block_size");
   EXPECT_EQ(nearest_word("round", kWords), "rounds");
-  EXPECT_EQ(nearest_word("sede", kWords), "");
+  EXPECT_EQ(nearest_word("sede", kWords), "seed");  // two neighbours swapped: one slip
+  EXPECT_EQ(nearest_word("ruonds", kWords), "rounds");
+  EXPECT_EQ(nearest_word("esde", kWords), "");  // two swaps of four letters
   EXPECT_EQ(nearest_word("temperature", kWords), "");
   EXPECT_EQ(suggest("temperature", kWords), "one of: block_size rounds seed");
 }

@@ -126,7 +126,31 @@ TEST(LockHolder, IsReadFromTheKernelsList) {
   EXPECT_EQ(lock_holder_in(locks, 0x08, 0x01, 777), 41);
   EXPECT_EQ(lock_holder_in(locks, 0xfe, 0x1a, 123), std::nullopt);
   EXPECT_EQ(lock_holder_in("", 1, 1, 1), std::nullopt);
-  EXPECT_EQ(lock_holder_in("5: FLOCK ADVISORY WRITE 9x 01:01:1 0", 1, 1, 1), std::nullopt);
+}
+
+TEST(LockHolder, LinesThatTheKernelWouldNotWriteNameNobody) {
+  const std::string right = "7: FLOCK ADVISORY WRITE 42 01:01:1 0 EOF\n";
+  ASSERT_EQ(lock_holder_in(right, 1, 1, 1), 42);
+  for (const std::string line : {
+           "5: FLOCK ADVISORY WRITE 9x 01:01:1 0 EOF",  // no number
+           "5: FLOCK ADVISORY WRITE -9 01:01:1 0 EOF",  // of a process
+           "5: FLOCK ADVISORY WRITE 99999999999999999999 01:01:1 0 EOF",
+           "5: FLOCK ADVISORY WRITE 0x9 01:01:1 0 EOF",
+           "5: FLOCK ADVISORY WRITE 9",  // cut short
+           "5: FLOCK",
+           "FLOCK ADVISORY WRITE 9 01:01:1 0 EOF",        // a word less
+           "5: -> FLOCK ADVISORY WRITE 9 01:01:1 0 EOF",  // a word more
+           "5: flock ADVISORY WRITE 9 01:01:1 0 EOF",
+           "5: FLOCK ADVISORY WRITE 9 1:1:1 0 EOF",  // another spelling of the file
+           "5: FLOCK ADVISORY WRITE 9 01:01:1:1 0 EOF",
+           "5: FLOCK ADVISORY WRITE 9 01:01:11 0 EOF",
+           " \t\r",
+       }) {
+    EXPECT_EQ(lock_holder_in(line, 1, 1, 1), std::nullopt) << line;
+    // The line after it counts, and a zero byte or bytes beyond ASCII end nothing.
+    EXPECT_EQ(lock_holder_in(line + std::string("\n\0\xff\n", 4) + right, 1, 1, 1), 42) << line;
+  }
+  EXPECT_EQ(lock_holder_in(std::string(1 << 20, 'x') + "\n" + right, 1, 1, 1), 42);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <new>
 
+#include "core/aligned_memory.h"
 #include "core/bytes.h"
 #include "core/check.h"
 
@@ -26,7 +26,7 @@ T* make_chunk(std::size_t count) {
   const std::size_t bytes = round_up(count * sizeof(T), kHugePageBytes / 4);
   const std::size_t align = bytes >= kHugePageBytes ? kHugePageBytes : 4 * kKiB;
   void* memory = std::aligned_alloc(align, bytes);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) no_memory();
   // Random reads over gigabytes: without huge pages every one is also a page walk.
   if (align == kHugePageBytes) ::madvise(memory, bytes, MADV_HUGEPAGE);
   return static_cast<T*>(memory);

@@ -23,6 +23,11 @@ void forget_behind(StoreState& state, const BlockId& id, FlashPage page, std::ui
 
 void quarantine(StoreState& state, Slot slot, const BlockId& id) {
   const IndexEntry entry = state.index().entry(slot);
+  if (state.options.keep_damaged) {
+    log_warn("store: block {} at flash page {} did not prove itself",
+             to_hex(std::span(id.digest).first(8)), entry.flash_page);
+    return;
+  }
   ++state.counters.quarantined_blocks;
   log_warn("store: block {} at flash page {} did not prove itself: removed",
            to_hex(std::span(id.digest).first(8)), entry.flash_page);

@@ -33,7 +33,7 @@ inline constexpr std::size_t kTierCount = 3;
 enum class MissReason : std::uint8_t {
   kNone,      // it was delivered
   kAbsent,    // not in the store
-  kCorrupt,   // did not prove itself; quarantined
+  kCorrupt,   // did not prove itself; quarantined unless StoreOptions::keep_damaged
   kTimedOut,  // deadline
   kCancelled,
   kDevice,  // io error, device gone
@@ -69,6 +69,9 @@ struct StoreOptions {
   Nanos put_wait_max{250'000'000};                 // for room there, before put() says kBusy
   std::uint64_t prefetch_bytes_max = 32 << 20;     // ahead-of-need window
   bool telemetry = true;
+  // A block that does not prove itself stays where it is and is a miss each time: for tools that
+  // look into a store and must not change what they find. Else it is removed (quarantine).
+  bool keep_damaged = false;
 };
 
 // A key space registered with one store: small, and valid for that store's life.

@@ -74,6 +74,20 @@ TEST(Store, ADamagedRecordIsAMissOnceAndThenGone) {
   EXPECT_EQ(rig.get(0, 3).misses[1], MissReason::kAbsent);
 }
 
+TEST(Store, ADamagedRecordIsKeptForWhoeverLooks) {
+  StoreOptions options = flash_only();
+  options.keep_damaged = true;
+  StoreRig rig(options);
+  rig.put(0, 3);
+  ASSERT_TRUE(rig.flush().has_value());
+  rig.flash->records[2].damaged = true;
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(rig.get(0, 3).misses[1], MissReason::kCorrupt);
+  }
+  EXPECT_EQ(rig.store->stats().quarantined_blocks, 0U);
+  EXPECT_EQ(rig.flash->forgotten_durably, 0U);
+}
+
 TEST(Store, AStuckDeviceEndsInMissesAtTheDeadlineAndDramIsStillServed) {
   StoreRig rig(both_tiers());
   rig.put(0, 60);

@@ -78,7 +78,7 @@ Result<std::unique_ptr<TraceWriter>> create_trace(const std::string& path, std::
                     suggest(format, writable_trace_format_names()));
     return fail(Errc::kInvalid, "choose a format to write");
   }
-  auto sink = create_file(path);
+  auto sink = create_file(options.written_path.empty() ? path : options.written_path);
   if (!sink) {
     diagnostics.add(path, to_string(sink.error()),
                     "does the folder exist, and may you write there?");

@@ -31,7 +31,8 @@ class ByteSink {
 [[nodiscard]] std::unique_ptr<ByteSink> memory_sink(std::string* target);
 
 struct WriteOptions {
-  std::string origin;  // one line about where the requests come from; goes into our header
+  std::string origin;        // one line about where the requests come from; goes into our header
+  std::string written_path;  // the file that is written; mistakes name `path`; empty: that one
 };
 
 class TraceWriter {

@@ -123,6 +123,15 @@ Result<SegmentHeader> decode_segment_header(std::span<const std::byte> page, con
   return header;
 }
 
+bool is_format_mark(std::span<const std::byte> page) {
+  if (page.size() < sizeof(SegmentHeader)) return false;
+  const auto written = load_as<SegmentHeader>(page);
+  const auto header = decode_segment_header(page, written.uuid, written.index);
+  return header && header->mark == SegmentMark::kFree && header->sequence == 0 &&
+         std::ranges::all_of(page.subspan(sizeof(SegmentHeader)),
+                             [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 void encode_record_header(const RecordPlace& place, const RecordFacts& facts,
                           std::span<std::byte> page) {
   RecordHeader header;

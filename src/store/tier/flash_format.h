@@ -103,6 +103,9 @@ struct SuperblockFacts {
 void encode_segment_header(SegmentHeader header, std::span<std::byte> page);
 [[nodiscard]] Result<SegmentHeader> decode_segment_header(std::span<const std::byte> page,
                                                           const Uuid& uuid, std::uint32_t index);
+// Whether a page is what a format writes before its superblocks, and nothing else: the mark of a
+// segment that never held anything.
+[[nodiscard]] bool is_format_mark(std::span<const std::byte> page);
 
 // What a record's place and times are; the rest is in RecordFacts.
 struct RecordPlace {

@@ -100,6 +100,30 @@ TEST(FlashFormat, SegmentHeaderHasItsDocumentedBytes) {
   EXPECT_EQ(decode_segment_header(page, Uuid{}, 5).error().code, Errc::kCorrupt);
 }
 
+TEST(FlashFormat, OnlyTheMarkOfASegmentThatNeverHeldAnythingIsAFormatsMark) {
+  SegmentHeader header;
+  header.index = 5;
+  header.uuid = test_uuid();
+  header.mark = SegmentMark::kFree;
+  Page page(4096);
+  encode_segment_header(header, page);
+  EXPECT_TRUE(is_format_mark(page));
+  for (const std::size_t byte : {0U, 20U, 30U, 47U, 48U, 4095U}) {
+    Page other = page;
+    other[byte] ^= std::byte{1};
+    EXPECT_FALSE(is_format_mark(other)) << byte;
+  }
+  EXPECT_FALSE(is_format_mark(std::span(page).first(sizeof header - 1)));
+  EXPECT_FALSE(is_format_mark(Page(4096)));
+  header.sequence = 1;  // it held something once
+  encode_segment_header(header, page);
+  EXPECT_FALSE(is_format_mark(page));
+  header.sequence = 0;
+  header.mark = SegmentMark::kOpen;
+  encode_segment_header(header, page);
+  EXPECT_FALSE(is_format_mark(page));
+}
+
 struct TestRecord {
   RecordPlace place{test_uuid(), 77, 1234, 0xdeadbeef, RecordKind::kBlock};
   std::string tenant = "acme";
