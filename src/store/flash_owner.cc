@@ -30,7 +30,7 @@ void StoreState::on_dropped(const BlockId& id, FlashPage page) {
 
 std::uint32_t StoreState::heat_of(const BlockId& id, FlashPage page) {
   const Slot slot = slot_at(id, page);
-  return slot == kNoSlot ? 0 : heat_of_worth(residency->flash_worth(slot));
+  return slot == kNoSlot ? 0 : heat_word(residency->flash_worth(slot), residency->flash_mark(slot));
 }
 
 }  // namespace forebay::store

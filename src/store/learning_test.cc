@@ -81,7 +81,13 @@ class LearningRig : public DiskRig {
   }
   // New sessions, then more scans than the device holds: what is left of either?
   std::vector<std::size_t> live_on() {
+    begin_sessions();
+    return end_sessions();
+  }
+  void begin_sessions() {
     for (std::uint64_t s = 0; s < kSessions; ++s) use(s * 100, kSessionBlocks);
+  }
+  std::vector<std::size_t> end_sessions() {
     scan(2000);
     std::vector<std::size_t> left;
     for (std::uint64_t s = 0; s < kSessions; ++s) left.push_back(lookup(s * 100, kSessionBlocks));
@@ -137,6 +143,27 @@ TEST(Learning, AReopenedStoreGivesUpWhatAnUnbrokenOneDoes) {
   ASSERT_TRUE(forgetful.reopen());
   EXPECT_EQ(forgetful.store->stats().learning_restored_models, 0U);
   EXPECT_LE(sessions_left(forgetful.live_on()), expected / 4);
+}
+
+// The restart comes between the sessions and the scans: the sessions' blocks are judged by heat,
+// what pushes at them by what was learned.
+TEST(Learning, BlocksOfBeforeTheRestartAreKeptAsInAnUnbrokenStore) {
+  const auto left_after = [](bool restart, bool forget) {
+    LearningRig rig;
+    EXPECT_TRUE(rig.open());
+    rig.learn();
+    rig.begin_sessions();
+    if (restart) {
+      EXPECT_TRUE(rig.close());
+      if (forget) rig.forget_what_was_learned();
+      EXPECT_TRUE(rig.reopen());
+    }
+    return sessions_left(rig.end_sessions());
+  };
+  const std::size_t unbroken = left_after(false, false);
+  EXPECT_GE(unbroken, kSessions * kSessionBlocks * 9 / 10);
+  EXPECT_EQ(left_after(true, false), unbroken);
+  EXPECT_LE(left_after(true, true), unbroken / 4);
 }
 
 TEST(Learning, BothTiersGoOn) {

@@ -11,11 +11,16 @@
 namespace forebay::store {
 namespace {
 
+// The lower bits of a heat word are the worth; a positive float's upper half needs no more.
+constexpr unsigned kWorthBits = 15;
+static_assert(kWorthBits + policy::kMarkBits == 32);
+
 // Worths span many powers of two; a class is an eighth of one, around worth 1.
 constexpr int kClassMiddle = 192;
 
 // The upper half of a positive float orders like the number and keeps 7 bits of its fraction.
 std::uint8_t class_of(std::uint32_t heat) {
+  heat &= (1U << kWorthBits) - 1;
   if (heat == 0) return 0;
   const auto eighths = static_cast<int>(heat >> 4) - (127 << 3);
   return static_cast<std::uint8_t>(std::clamp(eighths + kClassMiddle, 1, 255));
@@ -31,9 +36,13 @@ std::uint32_t heat_of_worth(double worth) {
   return std::bit_cast<std::uint32_t>(clamped) >> 16;
 }
 
+std::uint32_t heat_word(double worth, std::uint32_t mark) {
+  return (mark << kWorthBits) | heat_of_worth(worth);
+}
+
 void Recovery::expect(std::uint64_t record_count) {
   residency_->index().reserve(record_count);
-  heat_class_.reserve(record_count);
+  heat_.reserve(record_count);
 }
 
 void Recovery::take(std::span<const RecoveredRecord> batch) {
@@ -72,34 +81,40 @@ void Recovery::take_one(const RecoveredRecord& record) {
     entry.data_bytes = facts.data_bytes;
   }
   residency_->show_flash(slot, record.page);
-  if (slot >= heat_class_.size()) heat_class_.resize(std::size_t{slot} + 1);
-  heat_class_[slot] = class_of(facts.heat);
+  if (slot >= heat_.size()) heat_.resize(std::size_t{slot} + 1);
+  heat_[slot] = facts.heat;
 }
 
 void Recovery::finish() {
   const Index& index = residency_->index();
-  const auto slot_count = static_cast<Slot>(heat_class_.size());
+  const auto slot_count = static_cast<Slot>(heat_.size());
   const auto is_here = [&](Slot slot) {
     return index.in_use(slot) && index.entry(slot).on_flash();
   };
   // A counting sort: coldest class first, in a class the newest (the highest slot) first.
   std::array<std::size_t, kClasses + 1> starts{};
   for (Slot slot = 0; slot < slot_count; ++slot) {
-    if (is_here(slot)) ++starts[std::size_t{heat_class_[slot]} + 1];
+    if (is_here(slot)) ++starts[std::size_t{class_of(heat_[slot])} + 1];
   }
   for (std::size_t i = 1; i <= kClasses; ++i) starts[i] += starts[i - 1];
-  std::vector<Slot> ordered(starts[kClasses]);
+  std::vector<Residency::RecoveredSlot> ordered(starts[kClasses]);
   for (Slot slot = slot_count; slot-- > 0;) {
-    if (is_here(slot)) ordered[starts[heat_class_[slot]]++] = slot;
+    if (!is_here(slot)) continue;
+    ordered[starts[class_of(heat_[slot])]++] = {slot, heat_[slot] >> kWorthBits};
   }
-  // One request a class, empty ones too: the policy's time keeps the distance between them.
+  // One request a class, empty ones too: the policy's time keeps the distance between them. One for
+  // all where the marks say the ages.
+  const bool resumed = residency_->flash_policy().resumed();
+  if (resumed) residency_->begin_recovered();
   std::size_t begin = 0;
   for (std::size_t i = 0; i < kClasses; ++i) {
     const auto of_class = std::span(ordered).subspan(begin, starts[i] - begin);
     begin = starts[i];
-    if (begin > 0) residency_->list_recovered({}, of_class);
+    if (begin == 0) continue;
+    if (!resumed) residency_->begin_recovered();
+    residency_->list_recovered(of_class);
   }
-  heat_class_ = {};
+  heat_ = {};
   if (unusable_count_ > 0) {
     log_warn("store: {} records on flash are of a size or key space that cannot be used",
              unusable_count_);

@@ -2,9 +2,10 @@
 //
 // Records come in batches; the index's cache misses of a batch overlap. Heat is restored as order:
 // when all have come they are listed in the flash policy from the coldest class to the warmest, in
-// each the newest first, so that of a chain the deepest is the oldest.
+// each the newest first, so that of a chain the deepest is the oldest. A policy that goes on from
+// what it had learned takes a block's group and age from the same word.
 //
-// Units: records. Threads: one core. Memory while it lasts: one byte and one slot a record.
+// Units: records. Threads: one core. Memory while it lasts: twelve bytes a record.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,8 @@ namespace forebay::store {
 
 // A worth as a word that media keep: greater worth, greater word; 0 only for nothing.
 [[nodiscard]] std::uint32_t heat_of_worth(double worth);
+// With the policy's mark above it: media keep both in one word.
+[[nodiscard]] std::uint32_t heat_word(double worth, std::uint32_t mark);
 
 class Recovery {
  public:
@@ -43,7 +46,7 @@ class Recovery {
 
   Residency* residency_;
   Spaces* spaces_;
-  std::vector<std::uint8_t> heat_class_;  // by slot
+  std::vector<std::uint32_t> heat_;  // by slot
   std::vector<Replaced> replaced_;
   std::uint64_t unusable_count_ = 0;
 };

@@ -156,15 +156,13 @@ void Residency::touch_chain(const policy::RequestContext& context,
   }
 }
 
-void Residency::list_recovered(const policy::RequestContext& context,
-                               std::span<const Slot> deepest_first) {
+void Residency::list_recovered(std::span<const RecoveredSlot> deepest_first) {
   constexpr std::size_t kAhead = 16;
-  flash_policy_->begin_request(context);
   for (std::size_t i = 0; i < deepest_first.size(); ++i) {
     if (i + kAhead < deepest_first.size()) {
-      __builtin_prefetch(&index_.entry(deepest_first[i + kAhead]));
+      __builtin_prefetch(&index_.entry(deepest_first[i + kAhead].slot));
     }
-    touch_flash(deepest_first[i]);
+    touch_flash(deepest_first[i].slot, deepest_first[i].mark);
   }
 }
 
@@ -181,7 +179,7 @@ void Residency::touch_dram(Slot slot) {
 }
 
 // What is on its way to flash counts as there: both policies see a request in the same order.
-void Residency::touch_flash(Slot slot) {
+void Residency::touch_flash(Slot slot, std::uint32_t mark) {
   IndexEntry& entry = index_.entry(slot);
   const bool on_its_way = entry.has(EntryFlag::kHeld) ||
                           (entry.in_dram() && dram_->header(entry.dram_block).write_back);
@@ -189,7 +187,9 @@ void Residency::touch_flash(Slot slot) {
     flash_policy_->on_hit(slot);
   } else if (entry.on_flash() || on_its_way) {
     entry.set(EntryFlag::kListed);
-    flash_policy_->on_insert(policy_facts(slot, slot));
+    policy::BlockFacts facts = policy_facts(slot, slot);
+    facts.mark = mark;
+    flash_policy_->on_insert(facts);
   }
 }
 

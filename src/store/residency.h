@@ -81,8 +81,14 @@ class Residency {
   // One request used these blocks, given from the deepest to the first, so that a chain goes leaf
   // first. Lists those that are new.
   void touch_chain(const policy::RequestContext& context, std::span<const Slot> deepest_first);
-  // At open: lists what was found on flash, given from the deepest to the first.
-  void list_recovered(const policy::RequestContext& context, std::span<const Slot> deepest_first);
+  // At open: lists what was found on flash with the policy's marks, from the deepest to the first.
+  // begin_recovered() lets the policy's time go on between two groups of them.
+  void begin_recovered() { flash_policy_->begin_request({}); }
+  struct RecoveredSlot {
+    Slot slot = kNoSlot;
+    std::uint32_t mark = 0;
+  };
+  void list_recovered(std::span<const RecoveredSlot> deepest_first);
   // Makes a block that came to DRAM without a request a candidate for eviction.
   void list_dram(Slot slot) { touch_dram(slot); }
   // Would this block, on flash now, serve better in DRAM than what would have to go?
@@ -91,6 +97,9 @@ class Residency {
   [[nodiscard]] Slot flash_victim_of(TenantId tenant);
   // What keeping it on flash is worth: nothing without its ancestors.
   [[nodiscard]] double flash_worth(Slot slot) const;
+  [[nodiscard]] std::uint32_t flash_mark(Slot slot) const {
+    return index_.entry(slot).has(EntryFlag::kListed) ? flash_policy_->mark(slot) : 0;
+  }
   [[nodiscard]] policy::Policy& dram_policy() { return *dram_policy_; }
   [[nodiscard]] policy::Policy& flash_policy() { return *flash_policy_; }
 
@@ -114,7 +123,7 @@ class Residency {
   }
   void account(const IndexEntry& entry, Tier tier, bool add);
   void touch_dram(Slot slot);
-  void touch_flash(Slot slot);
+  void touch_flash(Slot slot, std::uint32_t mark = 0);
   [[nodiscard]] policy::BlockFacts policy_facts(Slot slot, std::uint32_t number) const;
   // An ancestor is gone: no lookup reaches it.
   [[nodiscard]] bool orphaned(Slot slot) const;

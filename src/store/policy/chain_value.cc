@@ -13,6 +13,13 @@ constexpr std::size_t kSurveyPiece = 1024;   // blocks looked at in a request
 constexpr std::size_t kRefreshPiece = 8;     // groups valued in a request
 constexpr std::uint32_t kFadeEvery = 16384;  // requests: a drift is followed by then
 
+// A mark is the group's number and one in its low bits, above it the age: 0, or its octave and one.
+constexpr unsigned kMarkGroupBits = 12;
+static_assert(ReuseGroup::kCount < (1U << kMarkGroupBits));
+static_assert((kAgeBins / 2) < (1U << (kMarkBits - kMarkGroupBits)));
+// Where a resumed policy's time begins, so that no age reaches behind it.
+constexpr std::uint32_t kResumedRequest = 1U << 21;
+
 std::uint8_t density_of(const BlockFacts& facts) {
   const double density = facts.recompute_ns / std::max(1U, facts.bytes);
   return static_cast<std::uint8_t>(
@@ -54,6 +61,34 @@ void ChainValue::enter(Slot slot, std::uint8_t touches) {
   lists_[state.group].push_newest(links_, slot);
 }
 
+bool ChainValue::enter_marked(Slot slot, std::uint32_t mark) {
+  const std::uint32_t number = mark & ((1U << kMarkGroupBits) - 1);
+  const std::uint32_t octave = mark >> kMarkGroupBits;
+  if (number == 0 || number > ReuseGroup::kCount || octave > kAgeBins / 2) return false;
+  State& state = state_[slot];
+  state.group = static_cast<std::uint16_t>(number - 1);
+  state.touches = ReuseGroup::touches_of(state.group);
+  state.request = request_ - (octave == 0 ? 0 : 1U << (octave - 1));
+  cheapest_.holds = false;
+  model_.met(state.group);
+  lists_[state.group].push_newest(links_, slot);
+  return true;
+}
+
+std::uint32_t ChainValue::mark(Slot slot) const {
+  const State& state = state_[slot];
+  const std::size_t octave = (age_bin(request_ - state.request) + 1) / 2;
+  return static_cast<std::uint32_t>(octave << kMarkGroupBits) | (state.group + 1U);
+}
+
+Status ChainValue::restore(std::span<const std::byte> saved) {
+  FOREBAY_TRY_STATUS(model_.restore(saved));
+  resumed_ = true;
+  request_ = kResumedRequest;
+  survey_.next_request = request_ + kSurveyEvery;
+  return {};
+}
+
 // The deepest known block tells how soon the chain came back; the new blocks behind it, which came
 // first, share that.
 void ChainValue::came_back(std::uint16_t group, std::uint32_t age_requests) {
@@ -76,6 +111,8 @@ void ChainValue::on_insert(const BlockFacts& facts) {
     state_.resize(facts.slot + 1);
     links_.resize(facts.slot + 1);
   }
+  state_[facts.slot].density = density_of(facts);
+  if (resumed_ && enter_marked(facts.slot, facts.mark)) return;
   std::uint8_t touches = 1;
   if (const Ghost* ghost = ghosts_.find(facts.key)) {
     came_back(ghost->group, request_ - ghost->request);
@@ -84,7 +121,6 @@ void ChainValue::on_insert(const BlockFacts& facts) {
   } else if (return_class_ == 0) {
     fresh_.push_back(facts.slot);
   }
-  state_[facts.slot].density = density_of(facts);
   enter(facts.slot, touches);
 }
 

@@ -33,9 +33,10 @@ class ChainValue final : public Policy {
   [[nodiscard]] double worth(Slot slot) const override;
   [[nodiscard]] std::size_t bytes_used() const override;
   [[nodiscard]] std::vector<std::byte> save() const override { return model_.save(); }
-  [[nodiscard]] Status restore(std::span<const std::byte> saved) override {
-    return model_.restore(saved);
-  }
+  // Group and age, the latter in octaves.
+  [[nodiscard]] std::uint32_t mark(Slot slot) const override;
+  [[nodiscard]] bool resumed() const override { return resumed_; }
+  [[nodiscard]] Status restore(std::span<const std::byte> saved) override;
 
  private:
   // 16 bytes with the links: what the index leaves of its 64.
@@ -62,6 +63,8 @@ class ChainValue final : public Policy {
   };
 
   void enter(Slot slot, std::uint8_t touches);
+  // False for a mark of no group.
+  [[nodiscard]] bool enter_marked(Slot slot, std::uint32_t mark);
   void came_back(std::uint16_t group, std::uint32_t age_requests);
   [[nodiscard]] std::uint16_t group_of(std::uint8_t touches, bool tip) const;
   [[nodiscard]] Slot search(const ChainView& view);
@@ -81,6 +84,7 @@ class ChainValue final : public Policy {
   Cheapest cheapest_;
   Survey survey_;
   std::uint32_t request_ = 0;
+  bool resumed_ = false;
 };
 
 }  // namespace forebay::store::policy

@@ -124,6 +124,47 @@ TEST(ChainValue, StartsWarmFromWhatWasSaved) {
   }
 }
 
+// A block's mark brings back its group and about its age, so its worth, once the model is there.
+TEST(ChainValue, AMarkedBlockIsWorthWhatItWas) {
+  Cache cache;
+  live(cache.policy_, 0, 1, 0, 1000);
+  cache.insert(block(5000), 0);
+  for (Slot slot = 6000; slot < 6020; ++slot) cache.insert(block(slot), 1);
+  ChainValue warm({.capacity_blocks = 1000});
+  ASSERT_TRUE(warm.restore(cache.policy_.save()));
+  EXPECT_TRUE(warm.resumed());
+  warm.begin_request({});
+  for (const Slot slot : {Slot{5000}, Slot{6000}, Slot{6019}}) {
+    BlockFacts facts = block(slot);
+    facts.mark = cache.policy_.mark(slot);
+    warm.on_insert(facts);
+    EXPECT_EQ(warm.mark(slot), facts.mark);
+    const double before = cache.policy_.worth(slot);
+    EXPECT_NEAR(warm.worth(slot), before, 0.5 * before) << slot;
+  }
+}
+
+TEST(ChainValue, AMarkThatMeansNothingIsANewBlock) {
+  Cache cache;
+  live(cache.policy_, 0, 1, 0, 100);
+  ChainValue warm({.capacity_blocks = 1000});
+  ASSERT_TRUE(warm.restore(cache.policy_.save()));
+  const std::uint32_t all_bits = (1U << kMarkBits) - 1;
+  Slot slot = 0;
+  for (const std::uint32_t mark : {0U, 0xf02U, all_bits, 31U << 12 | 5U, ~0U}) {
+    BlockFacts facts = block(slot++);
+    facts.mark = mark;
+    warm.begin_request({.chain_blocks = 1});
+    warm.on_insert(facts);
+    EXPECT_EQ(warm.mark(facts.slot), warm.mark(0) & 0xfffU) << mark;
+  }
+  for (slot = 0; slot < 5; ++slot) {
+    const Slot victim = warm.victim(cache.view);
+    ASSERT_EQ(victim, slot);
+    warm.on_remove(victim, block(victim).key);
+  }
+}
+
 TEST(ChainValue, RefusesDamagedState) {
   Cache cache;
   live(cache.policy_, 0, 1, 0, 100);

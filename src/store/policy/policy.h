@@ -24,6 +24,7 @@ namespace forebay::store::policy {
 
 using Slot = std::uint32_t;
 inline constexpr Slot kNone = ~Slot{0};
+inline constexpr unsigned kMarkBits = 17;
 
 // One request for a chain.
 struct RequestContext {
@@ -38,6 +39,7 @@ struct BlockFacts {
   std::uint32_t bytes = 1;
   std::uint32_t chain_depth = 0;
   double recompute_ns = 1;  // what a miss costs
+  std::uint32_t mark = 0;   // what mark() said of it in an earlier run; 0: nothing
 };
 
 // What the owner knows of the chains. A policy asks only while choosing a victim.
@@ -68,7 +70,12 @@ class Policy {
   [[nodiscard]] virtual std::size_t bytes_used() const = 0;
   // What was learned, to start warm; empty for policies that learn nothing.
   [[nodiscard]] virtual std::vector<std::byte> save() const { return {}; }
-  // kCorrupt, kVersion: nothing was taken over, it starts cold.
+  // What is to be known of a resident block after a restart, in kMarkBits; 0: nothing. A policy
+  // believes it only after restore(), without which it means nothing.
+  [[nodiscard]] virtual std::uint32_t mark(Slot /*slot*/) const { return 0; }
+  // It went on from what was saved, and takes blocks' ages from their marks.
+  [[nodiscard]] virtual bool resumed() const { return false; }
+  // Before the first block. kCorrupt, kVersion: nothing was taken over, it starts cold.
   [[nodiscard]] virtual Status restore(std::span<const std::byte> /*saved*/) { return {}; }
 };
 

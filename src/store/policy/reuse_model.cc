@@ -110,6 +110,11 @@ std::uint16_t ReuseGroup::of(const ReuseTraits& traits) {
   return static_cast<std::uint16_t>(wide * kFamilies + family + (traits.tip ? 1 : 0));
 }
 
+std::uint8_t ReuseGroup::touches_of(std::size_t group) {
+  const std::size_t touch_class = family_of(group) / (kReturnClasses * 2);
+  return static_cast<std::uint8_t>(touch_class < 3 ? touch_class + 1 : 1U << (touch_class - 1));
+}
+
 std::uint8_t ReuseGroup::return_class_of(std::uint32_t age_requests) {
   // Finer classes, or more of them, spread the evidence too thin.
   return age_requests < 8 ? 1 : age_requests < 32 ? 2 : age_requests < 128 ? 3 : 4;

@@ -41,6 +41,8 @@ struct ReuseGroup {
   static constexpr std::size_t kFamilies = kTouchClasses * kReturnClasses * 2;
   static constexpr std::size_t kCount = kFamilies * kLengthClasses * kSpaces;
   [[nodiscard]] static std::uint16_t of(const ReuseTraits& traits);
+  // The least of touches that a group's members have.
+  [[nodiscard]] static std::uint8_t touches_of(std::size_t group);
   // Below 8, 32 and 128 requests, and more, between a chain's last two touches.
   [[nodiscard]] static std::uint8_t return_class_of(std::uint32_t age_requests);
   [[nodiscard]] static std::size_t family_of(std::size_t group) { return group % kFamilies; }
