@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 
 #include "cli/bench_rig.h"
+#include "core/rng.h"
 #include "telemetry/histogram.h"
 
 namespace forebay::cli {
@@ -30,9 +30,10 @@ std::vector<store::BlockId> chain_ids(std::uint64_t chain) {
 // The same ids, each chain's from all over the index: no two neighbours were put together.
 std::vector<std::vector<store::BlockId>> scattered(
     const std::vector<std::vector<store::BlockId>>& chains, std::uint64_t seed) {
+  Rng rng(seed);
   std::vector<store::BlockId> all;
   for (const auto& chain : chains) all.insert(all.end(), chain.begin(), chain.end());
-  std::shuffle(all.begin(), all.end(), std::mt19937_64(seed));
+  std::shuffle(all.begin(), all.end(), rng);
   std::vector<std::vector<store::BlockId>> out;
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(i * kChainBlocks);

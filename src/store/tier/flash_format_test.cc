@@ -217,7 +217,7 @@ TEST(FlashFormat, FooterHasItsDocumentedBytes) {
 }
 
 TEST(FlashFormat, RecordHeadersComeBackAsTheyWere) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const TestRecord base;
     RecordFacts facts = base.facts;
     const auto tenant = *rc::gen::container<std::string>(
@@ -241,7 +241,7 @@ TEST(FlashFormat, RecordHeadersComeBackAsTheyWere) {
     RC_ASSERT(decoded.facts.chain_depth == 3U);
     RC_ASSERT(decoded.facts.heat == facts.heat);
     RC_ASSERT(decoded.place.data_crc == base.place.data_crc);
-  });
+  }));
 }
 
 // Each structure, and how many of its bytes it must prove.

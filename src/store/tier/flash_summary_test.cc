@@ -52,7 +52,7 @@ void fill(Filled& filled, std::uint64_t seed, std::size_t count) {
 }
 
 TEST(FlashSummary, SaysWhatStandsInTheSegment) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     Filled filled;
     fill(filled, *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange<std::size_t>(0, 200));
     filled.records.add_tombstone({number_id(5), 3, 77, 0});
@@ -78,7 +78,7 @@ TEST(FlashSummary, SaysWhatStandsInTheSegment) {
     RC_ASSERT(view.tombstone_count() == 1U);
     RC_ASSERT(view.tombstone(0).id == number_id(5));
     RC_ASSERT(view.tombstone(0).page == 77U);
-  });
+  }));
 }
 
 TEST(FlashSummary, LeavesOutWhatStandsBehindTheGivenPage) {

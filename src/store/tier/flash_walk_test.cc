@@ -58,7 +58,7 @@ SegmentWalker::Start start_of(const Image& image) {
 }
 
 TEST(SegmentWalker, FindsTheGoodRecordsAmongAnyBytesInPiecesOfAnySize) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     Rng rng(*rc::gen::arbitrary<std::uint64_t>());
     Image image;
     for (int i = 0; i < 20; ++i) {
@@ -83,7 +83,7 @@ TEST(SegmentWalker, FindsTheGoodRecordsAmongAnyBytesInPiecesOfAnySize) {
     RC_ASSERT(good == image.good_pages);
     RC_ASSERT(bad == image.bad_pages);
     RC_ASSERT(walker.finished());
-  });
+  }));
 }
 
 TEST(SegmentWalker, LearnsTheGenerationFromTheFirstRecordThatProvesItself) {
