@@ -97,10 +97,10 @@ void Recovery::finish() {
     if (is_here(slot)) ++starts[std::size_t{class_of(heat_[slot])} + 1];
   }
   for (std::size_t i = 1; i <= kClasses; ++i) starts[i] += starts[i - 1];
-  std::vector<Residency::RecoveredSlot> ordered(starts[kClasses]);
+  std::vector<Slot> ordered(starts[kClasses]);
   for (Slot slot = slot_count; slot-- > 0;) {
-    if (!is_here(slot)) continue;
-    ordered[starts[class_of(heat_[slot])]++] = {slot, heat_[slot] >> kWorthBits};
+    if (is_here(slot)) ordered[starts[class_of(heat_[slot])]++] = slot;
+    heat_[slot] >>= kWorthBits;  // from here on the mark
   }
   // One request a class, empty ones too: the policy's time keeps the distance between them. One for
   // all where the marks say the ages.
@@ -112,7 +112,7 @@ void Recovery::finish() {
     begin = starts[i];
     if (begin == 0) continue;
     if (!resumed) residency_->begin_recovered();
-    residency_->list_recovered(of_class);
+    residency_->list_recovered(of_class, heat_);
   }
   heat_ = {};
   if (unusable_count_ > 0) {

@@ -46,7 +46,7 @@ class Recovery {
 
   Residency* residency_;
   Spaces* spaces_;
-  std::vector<std::uint32_t> heat_;  // by slot
+  std::vector<std::uint32_t> heat_;  // by slot; the marks once they are in order
   std::vector<Replaced> replaced_;
   std::uint64_t unusable_count_ = 0;
 };

@@ -156,13 +156,15 @@ void Residency::touch_chain(const policy::RequestContext& context,
   }
 }
 
-void Residency::list_recovered(std::span<const RecoveredSlot> deepest_first) {
+void Residency::list_recovered(std::span<const Slot> deepest_first,
+                               std::span<const std::uint32_t> marks) {
   constexpr std::size_t kAhead = 16;
   for (std::size_t i = 0; i < deepest_first.size(); ++i) {
     if (i + kAhead < deepest_first.size()) {
-      __builtin_prefetch(&index_.entry(deepest_first[i + kAhead].slot));
+      __builtin_prefetch(&index_.entry(deepest_first[i + kAhead]));
+      __builtin_prefetch(&marks[deepest_first[i + kAhead]]);
     }
-    touch_flash(deepest_first[i].slot, deepest_first[i].mark);
+    touch_flash(deepest_first[i], marks[deepest_first[i]]);
   }
 }
 

@@ -81,14 +81,10 @@ class Residency {
   // One request used these blocks, given from the deepest to the first, so that a chain goes leaf
   // first. Lists those that are new.
   void touch_chain(const policy::RequestContext& context, std::span<const Slot> deepest_first);
-  // At open: lists what was found on flash with the policy's marks, from the deepest to the first.
-  // begin_recovered() lets the policy's time go on between two groups of them.
+  // At open: lists what was found on flash, from the deepest to the first, with the policy's marks
+  // by slot. begin_recovered() lets the policy's time go on between two groups of them.
   void begin_recovered() { flash_policy_->begin_request({}); }
-  struct RecoveredSlot {
-    Slot slot = kNoSlot;
-    std::uint32_t mark = 0;
-  };
-  void list_recovered(std::span<const RecoveredSlot> deepest_first);
+  void list_recovered(std::span<const Slot> deepest_first, std::span<const std::uint32_t> marks);
   // Makes a block that came to DRAM without a request a candidate for eviction.
   void list_dram(Slot slot) { touch_dram(slot); }
   // Would this block, on flash now, serve better in DRAM than what would have to go?
