@@ -24,6 +24,7 @@ constexpr std::array kCommands{
     &kStoreVerifyCommand,
     &kStoreExportCommand,
     &kStoreImportCommand,
+    &kTargetCommand,
     &kBenchDiskCommand,
     &kBenchStoreCommand,
     &kTraceDescribeCommand,

@@ -22,6 +22,7 @@ constexpr std::pair<StatusCode, std::string_view> kNames[] = {
     {StatusCode::kSglTypeInvalid, "SGL Descriptor Type Invalid"},
     {StatusCode::kSglOffsetInvalid, "SGL Offset Invalid"},
     {StatusCode::kKeepAliveExpired, "Keep Alive Timeout Expired"},
+    {StatusCode::kKeepAliveInvalid, "Keep Alive Timeout Invalid"},
     {StatusCode::kNamespaceWriteProtected, "Namespace is Write Protected"},
     {StatusCode::kTransientTransport, "Transient Transport Error"},
     {StatusCode::kLbaOutOfRange, "LBA Out of Range"},
