@@ -9,8 +9,9 @@ FUZZ_SEED ?= 0
 JOBS ?= $(shell nproc)
 TRIALS ?= 10000
 VIRTUAL ?=
+KERNELS ?= 6.12
 
-.PHONY: help demo test bench install uninstall asan tsan fuzz soak tidy format deps release dev clean
+.PHONY: help demo test test-interop bench install uninstall asan tsan fuzz soak tidy format deps release dev clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +30,9 @@ demo: release ## the joint test on a generated workload, with its report; VIRTUA
 
 test: dev ## everything that must hold, in one line at the end
 	@tools/run_tests build/dev
+
+test-interop: release ## Linux's NVMe/TCP host in a guest against `forebay target`; KERNELS=6.12,6.1
+	@tools/run_interop build/release --kernel $(KERNELS)
 
 asan: deps ## all tests under address and undefined-behaviour sanitizers
 	@scripts/build asan all

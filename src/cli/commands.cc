@@ -25,6 +25,7 @@ constexpr std::array kCommands{
     &kStoreVerifyCommand,
     &kStoreExportCommand,
     &kStoreImportCommand,
+    &kTargetCommand,
     &kBenchDiskCommand,
     &kBenchStoreCommand,
     &kTraceDescribeCommand,

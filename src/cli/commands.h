@@ -12,6 +12,7 @@ extern const Command kStoreStatCommand;
 extern const Command kStoreVerifyCommand;
 extern const Command kStoreImportCommand;
 extern const Command kStoreExportCommand;
+extern const Command kTargetCommand;
 extern const Command kBenchDiskCommand;
 extern const Command kBenchStoreCommand;
 extern const Command kTraceDescribeCommand;

@@ -1,0 +1,145 @@
+#include "nvme/target/connection.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/log.h"
+#include "nvme/target/connection_limits.h"
+
+namespace forebay::nvme::target {
+namespace {
+
+// From the accept to the answer to Connect: a stranger may not hold a connection for longer.
+constexpr Nanos kConnectTime = std::chrono::seconds(10);
+// After a terminate request the host closes; one that does not is closed upon.
+constexpr Nanos kTerminateTime = std::chrono::seconds(5);
+
+}  // namespace
+
+std::string_view to_string(ConnectionState state) {
+  constexpr std::array<std::string_view, 6> kNames{"negotiating", "connecting", "live",
+                                                   "terminating", "closing",    "closed"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::string_view to_string(SlotState state) {
+  constexpr std::array<std::string_view, 6> kNames{"free",          "receiving", "waiting",
+                                                   "awaiting data", "executing", "sending"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+Connection::Connection(LoopShare& share, Owner& owner, io::FileId socket, std::uint64_t number)
+    : share_(share),
+      owner_(owner),
+      socket_(socket),
+      number_(number),
+      parser_({.sender = Sender::kHost,
+               .capsule_data_bytes_max = share.limits.admin_capsule_bytes_max,
+               .data_bytes_max = share.limits.host_data_bytes_max}),
+      input_(std::make_unique_for_overwrite<std::byte[]>(kInputBytes)),
+      staging_(std::make_unique_for_overwrite<std::byte[]>(kStagingBytes)) {
+  handler_ = std::make_unique<UnconnectedQueue>(
+      share_.subsystems, share_.loop.engine().clock(),
+      [this](ConnectedQueue queue) { on_connected(std::move(queue)); });
+}
+
+Connection::~Connection() {
+  FOREBAY_CHECK(!receiving_ && !sending_);
+  if (controller_ != nullptr) controller_->leave_queue(queue_id_);
+}
+
+void Connection::start() {
+  share_.loop.arm(timer_, share_.loop.now() + kConnectTime,
+                  [this] { close("no Connect within 10 s"); });
+  receive();
+}
+
+void Connection::on_connected(ConnectedQueue queue) {
+  controller_ = std::move(queue.controller);
+  queue_id_ = queue.queue_id;
+  entries_ = queue.entries;
+  flow_control_ = queue.flow_control;
+  queue_head_ = 1;  // Connect was its first entry
+  state_ = ConnectionState::kLive;
+  old_handler_ = std::move(handler_);
+  if (queue_id_ == 0) {
+    handler_ = std::make_unique<AdminQueue>(controller_);
+    log_info("nvme {}: {} connected to {}, controller {}, keep-alive {} ms", number_,
+             controller_->host().nqn, controller_->subsystem().nqn(), controller_->id(),
+             controller_->keep_alive_ms());
+    watch_time();
+  } else {
+    handler_ = std::make_unique<IoQueue>(controller_);
+    PduRules rules = parser_.rules();
+    rules.capsule_data_bytes_max = share_.limits.io_capsule_bytes_max;
+    parser_.set_rules(rules);
+    timer_.cancel();
+    log_info("nvme {}: controller {} queue {}, {} entries", number_, controller_->id(), queue_id_,
+             entries_);
+  }
+}
+
+// Looks when the controller's time would be over; signs of life since then move that on.
+void Connection::watch_time() {
+  const Nanos expires = controller_->expires_at();
+  if (expires <= share_.loop.now()) {
+    close("keep-alive expired");
+    return;
+  }
+  // A host may set a timer later on: look once a second while there is none.
+  const Nanos look = std::min(expires, share_.loop.now() + std::chrono::seconds(1));
+  share_.loop.arm(timer_, look, [this] { watch_time(); });
+}
+
+void Connection::drain() {
+  draining_ = true;
+  if (receiving_) share_.loop.engine().cancel(receive_op_);
+  close_when_drained();
+}
+
+void Connection::close_when_drained() {
+  if (!draining_ || state_ >= ConnectionState::kClosing || sending_ || !to_send_.empty()) return;
+  const bool at_work = std::ranges::any_of(slots_, [](const CommandSlot& slot) {
+    return slot.exchange.io.busy() || slot.state == SlotState::kSending;
+  });
+  if (!at_work) close("the target ends");
+}
+
+void Connection::close(std::string_view why) {
+  if (state_ >= ConnectionState::kClosing) return;
+  log_info("nvme {}: closed while {}: {}", number_, to_string(state_), why);
+  state_ = ConnectionState::kClosing;
+  timer_.cancel();
+  if (receiving_) share_.loop.engine().cancel(receive_op_);
+  if (sending_) share_.loop.engine().cancel(send_op_);
+  if (controller_ != nullptr && queue_id_ == 0) controller_->die();
+  drop_commands();
+  owner_.on_closing(*this);
+  finish_closing();
+}
+
+void Connection::finish_closing() {
+  if (state_ != ConnectionState::kClosing || receiving_ || sending_) return;
+  const bool busy =
+      std::ranges::any_of(slots_, [](const CommandSlot& slot) { return slot.exchange.io.busy(); });
+  if (busy) return;
+  state_ = ConnectionState::kClosed;
+  share_.loop.engine().close(socket_);
+  owner_.on_closed(*this);
+}
+
+// Says why, then waits for the host to close; the refused header goes with it.
+void Connection::terminate(TerminateReason reason, std::uint32_t offset) {
+  log_warn("nvme {}: {}: {} at byte {}", number_, to_string(parser_.type()), to_string(reason),
+           offset);
+  state_ = ConnectionState::kTerminating;
+  drop_commands();
+  control_pdu_ =
+      encode_terminate(PduType::kControllerTerminate, reason, offset, parser_.header_bytes());
+  share_.loop.arm(timer_, share_.loop.now() + kTerminateTime,
+                  [this] { close("terminated; the host did not close"); });
+  send();
+}
+
+}  // namespace forebay::nvme::target

@@ -1,0 +1,163 @@
+// One TCP connection of a host: PDUs in, commands to the queue's handler, PDUs out.
+//
+//   negotiating ──ICReq──▶ connecting ──Connect──▶ live ──▶ closing ──▶ closed
+//        └────────────────────┴─ fault: terminating ──────────┘
+//
+// Memory is bounded: one receive buffer, at most `entries` commands, and data from two pools. A
+// command whose data is in its capsule and finds no memory stops the reading of this connection
+// alone; others wait in line for the pool, each connection with its share of it.
+//
+// Ownership: the Target owns connections and destroys one after on_closed. Threads: one loop's.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/loop.h"
+#include "nvme/pdu_encoder.h"
+#include "nvme/pdu_parser.h"
+#include "nvme/target/command_slot.h"
+#include "nvme/target/queues.h"
+
+namespace forebay::nvme::target {
+
+enum class ConnectionState : std::uint8_t {
+  kNegotiating,
+  kConnecting,
+  kLive,
+  kTerminating,  // a terminate request is on its way; what still comes in is dropped
+  kClosing,      // waits for what the kernel and the devices still hold
+  kClosed,
+};
+[[nodiscard]] std::string_view to_string(ConnectionState state);
+
+// What the connections of one loop share.
+struct LoopShare {
+  io::Loop& loop;
+  const Subsystems& subsystems;
+  const TargetLimits& limits;
+  BufferPool& capsule_memory;   // in-capsule data
+  BufferPool& transfer_memory;  // everything else
+};
+
+class Connection {
+ public:
+  // Told what happens to a connection; may not destroy it from inside.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void on_closing(Connection& connection) = 0;  // no command is taken any more
+    virtual void on_closed(Connection& connection) = 0;   // nothing of it is in flight
+  };
+
+  Connection(LoopShare& share, Owner& owner, io::FileId socket, std::uint64_t number);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void start();
+  // Takes no more commands, answers those that it has, then closes.
+  void drain();
+  // Ends at once: nothing more is sent. Commands that a device has keep it in kClosing.
+  void close(std::string_view why);
+
+  [[nodiscard]] ConnectionState state() const { return state_; }
+  // Null before Connect.
+  [[nodiscard]] const std::shared_ptr<Controller>& controller() const { return controller_; }
+  [[nodiscard]] std::uint16_t queue_id() const { return queue_id_; }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+
+ private:
+  // connection.cc
+  void on_connected(ConnectedQueue queue);
+  void watch_time();
+  void finish_closing();
+  void close_when_drained();
+
+  // connection_receive.cc
+  void receive();
+  void on_received();
+  void feed(std::span<const std::byte> input);
+  void on_header();
+  void on_data();
+  void on_end();
+  void on_ic_request();
+  void on_host_data_header();
+  void on_host_data_end();
+  void terminate(TerminateReason reason, std::uint32_t offset);
+  [[nodiscard]] std::span<std::byte> receive_place();
+
+  // connection_commands.cc
+  CommandSlot* take_slot();
+  void begin_command();
+  void end_command();
+  void want_memory(CommandSlot& slot);
+  void ask_pool(CommandSlot& slot);
+  void on_memory(CommandSlot& slot, BufferPool::Lease lease);
+  void have_all_data(CommandSlot& slot);
+  void execute(CommandSlot& slot);
+  void on_executed(CommandSlot& slot);
+  void release_memory(CommandSlot& slot);
+  void release(CommandSlot& slot);
+  void drop_commands();
+  [[nodiscard]] std::size_t memory_share() const;
+
+  // connection_send.cc
+  void send();
+  bool fill_batch();
+  void append(CommandSlot& slot);
+  void append_data(CommandSlot& slot, bool success);
+  void append_response(CommandSlot& slot);
+  void stage(std::span<const std::byte> bytes);
+  void submit_send();
+  void on_sent();
+  [[nodiscard]] Cqe completion_of(const CommandSlot& slot) const;
+
+  LoopShare& share_;
+  Owner& owner_;
+  io::FileId socket_;
+  std::uint64_t number_;
+  ConnectionState state_ = ConnectionState::kNegotiating;
+  bool draining_ = false;
+  io::Loop::Timer timer_;
+
+  std::unique_ptr<QueueHandler> handler_;
+  std::unique_ptr<QueueHandler> old_handler_;  // executes the very Connect that replaces it
+  std::shared_ptr<Controller> controller_;
+  std::uint16_t queue_id_ = 0;
+  std::uint16_t entries_ = 1;
+  bool flow_control_ = true;
+  std::uint16_t queue_head_ = 0;
+  SendFormat format_;
+
+  std::deque<CommandSlot> slots_;  // grows up to entries_; stable addresses
+  std::vector<std::uint16_t> free_slots_;
+  std::size_t charged_bytes_ = 0;
+  IntrusiveQueue<CommandSlot, &CommandSlot::next> over_share_;
+
+  PduParser parser_;
+  CommandSlot* incoming_ = nullptr;  // whose data is coming in
+  bool paused_ = false;              // incoming_ has no memory yet
+  std::span<const std::byte> rest_;  // received and not yet parsed, while paused
+  io::Op receive_op_;
+  iovec receive_piece_{};
+  bool receiving_ = false;
+  std::unique_ptr<std::byte[]> input_;
+
+  IntrusiveQueue<CommandSlot, &CommandSlot::next> to_send_;
+  std::optional<HeaderBytes> control_pdu_;  // ICResp or a terminate request: goes first
+  io::Op send_op_;
+  bool sending_ = false;
+  std::unique_ptr<std::byte[]> staging_;  // headers and digests of a batch
+  std::size_t staged_bytes_ = 0;
+  std::vector<iovec> pieces_;
+  std::size_t first_piece_ = 0;
+  std::vector<CommandSlot*> answered_;  // are free when the batch is sent
+};
+
+}  // namespace forebay::nvme::target

@@ -1,0 +1,50 @@
+#include "nvme/target/discovery.h"
+
+#include <fmt/core.h>
+
+#include "nvme/data_page.h"
+
+namespace forebay::nvme::target {
+namespace {
+
+constexpr std::uint8_t kTransportTcp = 3;
+constexpr std::uint8_t kSubtypeNvm = 2;
+constexpr std::uint8_t kSubtypeThisDiscovery = 3;
+constexpr std::uint8_t kSecureChannelNotRequired = 2;  // TREQ
+constexpr std::uint16_t kAdminQueueEntries = 32;
+
+void put_entry(DataPage page, const Subsystem& subsystem, const PortAddress& port) {
+  const bool nvm = subsystem.kind() == SubsystemKind::kNvm;
+  page.put<std::uint8_t>(0, kTransportTcp);
+  page.put(1, port.family);
+  page.put<std::uint8_t>(2, nvm ? kSubtypeNvm : kSubtypeThisDiscovery);
+  page.put<std::uint8_t>(3, kSecureChannelNotRequired);
+  page.put(4, port.id);
+  page.put<std::uint16_t>(6, 0xFFFF);  // controllers are made on demand
+  page.put(8, kAdminQueueEntries);
+  page.put_text(32, 32, fmt::format("{}", port.port));
+  page.put_text(256, kNqnBytes, subsystem.nqn(), '\0');
+  page.put_text(512, 256, port.host);
+}
+
+}  // namespace
+
+std::vector<std::byte> make_discovery_log(const Subsystems& subsystems,
+                                          const std::vector<PortAddress>& ports,
+                                          std::uint64_t generation) {
+  const std::uint64_t count = subsystems.size() * ports.size();
+  std::vector<std::byte> log((count + 1) * kDiscoveryEntryBytes);
+  DataPage header(std::span(log).first(kDiscoveryEntryBytes));
+  header.put(0, generation);
+  header.put(8, count);
+  std::size_t offset = kDiscoveryEntryBytes;
+  for (const auto& subsystem : subsystems) {
+    for (const PortAddress& port : ports) {
+      put_entry(DataPage(std::span(log).subspan(offset, kDiscoveryEntryBytes)), *subsystem, port);
+      offset += kDiscoveryEntryBytes;
+    }
+  }
+  return log;
+}
+
+}  // namespace forebay::nvme::target

@@ -1,0 +1,28 @@
+// The discovery log page, 70h (Base Specification 2.0, 5.16.1.23): who can be reached where. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nvme/target/connect.h"
+
+namespace forebay::nvme::target {
+
+enum class AddressFamily : std::uint8_t { kIpv4 = 1, kIpv6 = 2 };
+
+struct PortAddress {
+  AddressFamily family = AddressFamily::kIpv4;
+  std::string host;  // numeric
+  std::uint16_t port = 0;
+  std::uint16_t id = 1;
+};
+
+inline constexpr std::size_t kDiscoveryEntryBytes = 1024;
+// A header and an entry for each subsystem at each port. `generation` changes when the list does.
+[[nodiscard]] std::vector<std::byte> make_discovery_log(const Subsystems& subsystems,
+                                                        const std::vector<PortAddress>& ports,
+                                                        std::uint64_t generation);
+
+}  // namespace forebay::nvme::target

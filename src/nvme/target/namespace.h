@@ -1,0 +1,30 @@
+// A namespace: a device under a number, with an identity that outlives the process.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "block/device.h"
+
+namespace forebay::nvme::target {
+
+using Uuid = std::array<std::byte, 16>;
+
+struct Namespace {
+  std::uint32_t id = 1;             // NSID, from 1
+  block::Device* device = nullptr;  // outlives the target
+  Uuid uuid{};                      // equal on all paths and after a restart
+
+  // A logical block is what the device can address.
+  [[nodiscard]] std::uint32_t block_bytes() const { return device->geometry().align_bytes; }
+  [[nodiscard]] std::uint64_t block_count() const {
+    return device->geometry().size_bytes / block_bytes();
+  }
+};
+
+// The same names give the same identity (a version 8 UUID of their SHA-256).
+[[nodiscard]] Uuid make_uuid(std::string_view nqn, std::uint32_t namespace_id);
+
+}  // namespace forebay::nvme::target
