@@ -7,5 +7,5 @@ for digests in --hdr-digest --data-digest "--hdr-digest --data-digest"; do
   write_and_compare 256 4 1000
   disconnect
 done
-dmesg | grep -i digest && exit 1
+dmesg | grep -iE "digest error|digest.*(recv|expected)" && exit 1
 exit 0

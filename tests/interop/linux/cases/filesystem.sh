@@ -1,7 +1,7 @@
 # mkfs, files, unmount, disconnect; another connection finds the same bytes.
 . /cases/common.sh
 connect
-mke2fs -q -t ext4 $disk
+/bin/mke2fs -q -t ext4 $disk
 mount -t ext4 $disk /mnt
 say write files
 i=0
@@ -21,5 +21,5 @@ rm /mnt/file1*
 sync
 fstrim /mnt
 umount /mnt
-e2fsck -f -n $disk
+/bin/e2fsck -f -n $disk
 disconnect

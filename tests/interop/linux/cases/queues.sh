@@ -1,7 +1,7 @@
 # Two I/O queues, small queue sizes, and a reconnect under load.
 . /cases/common.sh
-say "two queues, 8 entries each"
-connect --nr-io-queues=2 --queue-size=8
+say "two queues, 16 entries each"
+connect --nr-io-queues=2 --queue-size=16
 write_and_compare 2048 4 0
 say "several writers at once"
 for part in 0 1 2 3; do
