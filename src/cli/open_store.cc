@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -67,25 +67,43 @@ bool is_empty(std::span<const std::byte> page) {
   return std::ranges::all_of(page, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// Whether a file or disk holds anything: what --size must not format. The marks of a format that
-// was killed are nothing.
+// Bytes, of whole pages but at the end of a file. The marks of a format that was killed are
+// nothing.
+bool is_nothing(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto page = bytes.first(std::min<std::size_t>(bytes.size(), store::kPageBytesMin));
+    if (!is_empty(page) && !store::is_format_mark(page)) return false;
+    bytes = bytes.subspan(page.size());
+  }
+  return true;
+}
+
+// Where the next bytes stand that were ever written; `at` where nobody can tell.
+std::int64_t next_data(int descriptor, std::int64_t at, std::int64_t end) {
+  const std::int64_t data = ::lseek(descriptor, at, SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? end : at;
+  return data - data % static_cast<std::int64_t>(store::kPageBytesMin);
+}
+
+// Whether a file holds anything, or a disk at its beginning: what --size must not format.
 bool holds_something(const std::string& path) {
-  constexpr std::size_t kLookBytes = 1 << 20;
-  std::error_code failed;
-  if (!std::filesystem::exists(path, failed) || std::filesystem::is_directory(path, failed)) {
-    return false;
+  constexpr std::int64_t kLookBytes = 1 << 20;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return false;
+  struct stat facts{};
+  const bool is_file = ::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode);
+  const std::int64_t end = is_file ? facts.st_size : kLookBytes;
+  std::vector<std::byte> bytes(kLookBytes);
+  bool nothing = true;
+  for (std::int64_t at = is_file ? next_data(descriptor, 0, end) : 0; nothing && at < end;) {
+    const ssize_t size = ::pread(descriptor, bytes.data(), bytes.size(), at);
+    if (size <= 0) break;
+    nothing = is_nothing(std::span(bytes).first(static_cast<std::size_t>(size)));
+    at += size;
+    if (is_file && at < end) at = std::max(at, next_data(descriptor, at, end));
   }
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> begin(kLookBytes);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
-  auto rest = std::as_bytes(std::span(begin));
-  while (!rest.empty()) {
-    const auto page = rest.first(std::min<std::size_t>(rest.size(), store::kPageBytesMin));
-    if (!is_empty(page) && !store::is_format_mark(page)) return true;
-    rest = rest.subspan(page.size());
-  }
-  return false;
+  ::close(descriptor);
+  return !nothing;
 }
 
 std::vector<std::string> paths_of(const std::string& url) {

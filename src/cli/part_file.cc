@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -42,10 +43,22 @@ void remove_on_signals(const std::string& part_path) {
   }
 }
 
+// What a killed run left has one name and is a plain file; through a link somebody else's is
+// reached.
+bool is_plain(int descriptor) {
+  struct stat facts{};
+  return ::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_nlink == 1;
+}
+
 // Not truncated before it is locked: it may be a store that is open, or another run's.
 Result<int> create_locked(const std::string& part_path) {
-  const int descriptor = ::open(part_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) return std::unexpected(error_from_errno(errno, "create"));
+  const int descriptor =
+      ::open(part_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  if (descriptor < 0 && errno != ELOOP) return std::unexpected(error_from_errno(errno, "create"));
+  if (descriptor < 0 || !is_plain(descriptor)) {
+    if (descriptor >= 0) ::close(descriptor);
+    return fail(Errc::kExists, "create: its .part file is a link or no plain file; move it away");
+  }
   const Status locked = io::lock_file(descriptor, LOCK_EX, [] { return false; });
   // A file system without locks is no reason to write nothing.
   if (!locked && locked.error().code == Errc::kExists) {
