@@ -82,7 +82,8 @@ bool is_nothing(std::span<const std::byte> bytes) {
 std::int64_t next_data(int descriptor, std::int64_t at, std::int64_t end) {
   const std::int64_t data = ::lseek(descriptor, at, SEEK_DATA);
   if (data < 0) return errno == ENXIO ? end : at;
-  return data - data % static_cast<std::int64_t>(store::kPageBytesMin);
+  return static_cast<std::int64_t>(
+      round_down(static_cast<std::uint64_t>(data), store::kPageBytesMin));
 }
 
 // Whether a file holds anything, or a disk at its beginning: what --size must not format.

@@ -10,21 +10,7 @@ import pathlib
 import struct
 import sys
 
-TABLE = []
-for value in range(256):
-    for _ in range(8):
-        value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
-    TABLE.append(value)
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
-    return crc ^ 0xFFFFFFFF
-
-
-assert crc32c(b"123456789") == 0xE3069283
+from crc32c import crc32c
 
 
 def pdu(kind, specific, data=b"", flags=0, hdgst=False, ddgst=False, align=4):
