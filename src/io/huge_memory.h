@@ -1,7 +1,8 @@
 // Anonymous memory in huge pages where the host has them: the DRAM tier, the emulated HBM.
 //
 // Page size decides what direct I/O costs (a 2 MiB page is pinned once, 4 KiB pages 512 times).
-// Zeroed. Threads: any; one owner. Errors: kNoSpace.
+// Zeroed; local to the NUMA node of the thread that maps it. Threads: any; one owner.
+// Errors: kNoSpace.
 #pragma once
 
 #include <cstddef>

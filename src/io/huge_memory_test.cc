@@ -1,9 +1,14 @@
 #include "io/huge_memory.h"
 
 #include <gtest/gtest.h>
+#include <linux/mempolicy.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -47,6 +52,24 @@ TEST(HugeMemory, PagesComeOnDemandOrAtOnce) {
   ASSERT_TRUE(memory.populate().has_value());
   EXPECT_EQ(resident_pages(memory), 5 * kMiB / (4 * kKiB));
   EXPECT_EQ(memory.bytes().back(), std::byte{7});
+}
+
+TEST(HugeMemory, PrefersTheNodeOfWhoMapsIt) {
+  for (const Map map : kMaps) {
+    for (const std::size_t size : {4 * kKiB, 5 * kMiB}) {
+      const auto memory = map(size).value();
+      unsigned node = 0;
+      ASSERT_EQ(::syscall(SYS_getcpu, nullptr, &node, nullptr), 0);
+      int mode = -1;
+      std::array<unsigned long, 16> nodes{};
+      const long rc = ::syscall(SYS_get_mempolicy, &mode, nodes.data(), 1024UL,
+                                memory.bytes().data(), static_cast<unsigned long>(MPOL_F_ADDR));
+      if (rc != 0 && errno == ENOSYS) GTEST_SKIP() << "this kernel is built without NUMA";
+      ASSERT_EQ(rc, 0);
+      EXPECT_EQ(mode, MPOL_PREFERRED);
+      EXPECT_EQ(nodes[node / 64] >> (node % 64) & 1, 1U);
+    }
+  }
 }
 
 TEST(HugeMemory, NothingIsNothing) {
