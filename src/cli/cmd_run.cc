@@ -120,7 +120,7 @@ int run(const Invocation& call) {
   options.source.file = call.arguments()[0];
   options.output = call.text("--output");
   options.source.sets = sets_of(call);
-  if (const auto text = report::read_text(options.source.file)) {
+  if (const auto text = report::read_text_up_to(options.source.file, joint::kSpecBytesMax)) {
     options.source.text = *text;
   } else {
     call.mistakes().add(options.source.file,
