@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/result_code.h"
+#include "cli/standard_error.h"
 #include "joint/spec_facts.h"
 #include "report/checks.h"
 #include "report/cross_check.h"
@@ -57,7 +58,7 @@ std::string with_differences(const std::string& summary, const std::vector<std::
 
 void say_differences(const std::string& folder, const std::vector<std::string>& differences) {
   std::fflush(stdout);
-  for (const std::string& line : differences) fmt::print(stderr, "{}/{}\n", folder, line);
+  for (const std::string& line : differences) tell("{}/{}\n", folder, line);
 }
 
 // The logs cannot be summed up. A folder without run.json is no result at all: a mistake of whoever

@@ -28,6 +28,11 @@ namespace fs = std::filesystem;
 constexpr const char* kDidNotEnd = "the run did not end";
 constexpr const char* kStopped = "stopped by a signal";
 
+std::string first_of(const Diagnostics& mistakes) {
+  const Diagnostic& first = mistakes.kept().front();
+  return fmt::format("{}: {}", first.place, first.message);
+}
+
 class Runner {
  public:
   Runner(const JointOptions& options, report::FolderWriter folder, std::size_t cells_total)
@@ -92,7 +97,7 @@ void Runner::run_case(Case& test, std::size_t variant) {
     if (stopped() || !failure_.empty()) return;
     Diagnostics mistakes;
     if (!move_to_round(test, turn.round, options_.source.file, mistakes)) {
-      failure_ = mistakes.text();
+      failure_ = first_of(mistakes);
       return;
     }
     const bool skipped = skip_reason(test.spec, test.spec.arms[turn.arm]) != "";
@@ -233,7 +238,7 @@ void finish(Runner& runner, RunOutcome& outcome, const std::string& environment)
   outcome.candidate_store = runner.candidate_store();
   outcome.failure = runner.failure();
   if (!log) {
-    if (outcome.failure.empty()) outcome.failure = unreadable.text();
+    if (outcome.failure.empty()) outcome.failure = first_of(unreadable);
     return;
   }
   outcome.summary = report::summarise(*log);
