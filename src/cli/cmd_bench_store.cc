@@ -9,6 +9,7 @@
 #include "cli/bench_disk.h"
 #include "cli/bench_store.h"
 #include "cli/commands.h"
+#include "cli/standard_error.h"
 #include "core/bytes.h"
 
 namespace forebay::cli {
@@ -79,7 +80,7 @@ int run_bench_store(const Invocation& call) {
   for (const RowGroup* group : groups) {
     const auto rows = group->measure(bench);
     if (!rows) {
-      fmt::print(stderr, "bench {}: {}\n", group->name, to_string(rows.error()));
+      tell("bench {}: {}\n", group->name, to_string(rows.error()));
       return kExitFailed;
     }
     code = std::max(code, print_rows(*rows, call.json()));
@@ -92,7 +93,7 @@ int run_bench_disk(const Invocation& call) {
   if (const auto refused = call.refuse()) return *refused;
   const auto rows = bench_disk(bench);
   if (!rows) {
-    fmt::print(stderr, "bench disk: {}\n", to_string(rows.error()));
+    tell("bench disk: {}\n", to_string(rows.error()));
     return kExitFailed;
   }
   return print_rows(*rows, call.json());

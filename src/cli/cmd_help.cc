@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/standard_error.h"
 #include "cli/unknown_command.h"
 #include "core/version.h"
 
@@ -24,7 +25,7 @@ bool write_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
   file.close();
-  if (!file) fmt::print(stderr, "{}: cannot be written\n", path.string());
+  if (!file) tell("{}: cannot be written\n", path.string());
   return static_cast<bool>(file);
 }
 

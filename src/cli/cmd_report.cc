@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/result_code.h"
+#include "cli/standard_error.h"
 #include "joint/spec_facts.h"
 #include "report/checks.h"
 #include "report/cross_check.h"
@@ -19,13 +21,13 @@ void add_lines(std::vector<std::string>& lines, std::vector<std::string> more) {
 }
 
 // run.json against spec.toml; a spec.toml that is missing has its line already.
-std::vector<std::string> spec_differences(const std::string& folder,
+std::vector<std::string> spec_differences(report::FolderFiles& files,
                                           const report::RunFacts& facts) {
-  joint::ReadSpec source;
-  source.file = fmt::format("{}/{}", folder, report::kSpecFile);
-  source.files_needed = false;
-  const auto text = report::read_text(source.file);
+  const auto& text = files.text(report::kSpecFile);
   if (!text) return {};
+  joint::ReadSpec source;
+  source.file = files.path_of(report::kSpecFile);
+  source.files_needed = false;
   source.text = *text;
   Diagnostics mistakes;
   const auto spec = joint::read_spec(source, mistakes);
@@ -37,8 +39,8 @@ std::vector<std::string> spec_differences(const std::string& folder,
   return lines;
 }
 
-std::vector<std::string> summary_differences(const std::string& folder, const std::string& json) {
-  const auto stored = report::read_text(fmt::format("{}/{}", folder, report::kSummaryFile));
+std::vector<std::string> summary_differences(report::FolderFiles& files, const std::string& json) {
+  const auto& stored = files.text(report::kSummaryFile);
   if (!stored) return {};
   std::vector<std::string> lines;
   for (const std::string& line : report::compare_summaries(*stored, json)) {
@@ -47,23 +49,45 @@ std::vector<std::string> summary_differences(const std::string& folder, const st
   return lines;
 }
 
+// The summary, and what differs from it: both are one document.
+std::string with_differences(const std::string& summary, const std::vector<std::string>& lines) {
+  auto json = nlohmann::ordered_json::parse(summary);
+  json["differences"] = lines;
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+void say_differences(const std::string& folder, const std::vector<std::string>& differences) {
+  std::fflush(stdout);
+  for (const std::string& line : differences) tell("{}/{}\n", folder, line);
+}
+
+// The logs cannot be summed up. A folder without run.json is no result at all: a mistake of whoever
+// named it.
+int unreadable(const Invocation& call, report::FolderFiles& files) {
+  const int code = call.refuse().value_or(kExitFailed);
+  if (!files.text(report::kFactsFile)) return code;
+  const std::vector<std::string> differences = report::check_folder(files);
+  say_differences(call.arguments()[0], differences);
+  return kExitFailed;
+}
+
 int show(const Invocation& call) {
   const std::string& folder = call.arguments()[0];
-  const auto log = report::read_folder(folder, call.mistakes());
-  if (!log) return *call.refuse();
+  report::FolderFiles files(folder);
+  const auto log = report::read_folder(files, call.mistakes());
+  if (!log) return unreadable(call, files);
   const report::Summary summary = report::summarise(*log);
   const std::string json = report::summary_to_json(summary, log->facts);
+  std::vector<std::string> differences = report::check_folder(files);
+  add_lines(differences, summary_differences(files, json));
+  add_lines(differences, report::cross_check(*log));
+  add_lines(differences, spec_differences(files, log->facts));
   if (call.json()) {
-    fmt::print("{}", json);
+    fmt::print("{}", with_differences(json, differences));
   } else {
     fmt::print("{}", report::text_report(log->facts, summary));
   }
-  std::vector<std::string> differences = report::check_folder(folder);
-  add_lines(differences, summary_differences(folder, json));
-  add_lines(differences, report::cross_check(*log));
-  add_lines(differences, spec_differences(folder, log->facts));
-  std::fflush(stdout);
-  for (const std::string& line : differences) fmt::print(stderr, "{}/{}\n", folder, line);
+  say_differences(folder, differences);
   if (!differences.empty()) return kExitFailed;
   if (!call.json()) {
     fmt::print("summary.json agrees with the raw logs, and every file is as the run left it\n");
@@ -81,8 +105,9 @@ const Command kReportShowCommand{
         "Every figure is computed again from the raw logs and compared with summary.json; the logs "
         "are held against each other, run.json against spec.toml, and every file against what "
         "checks.json and SHA256SUMS say was written. What differs is named by file, line and "
-        "column. Exit 1 when anything differs or is missing, or when the run is invalid; 3 when it "
-        "was stopped early, or is invalid only since the machine was too busy.",
+        "column; with --json, under `differences`. Exit 1 when anything differs or is missing, or "
+        "when the run is invalid; 2 when DIR holds no run.json, so no result; 3 when the run was "
+        "stopped early, or is invalid only since the machine was too busy.",
     .flags = {},
     .arguments_min = 1,
     .arguments_max = 1,

@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/result_code.h"
+#include "cli/standard_error.h"
 #include "joint/run_metrics.h"
 #include "joint/runner.h"
 #include "report/text.h"
@@ -111,7 +112,7 @@ bool write_metrics(const Invocation& call, const joint::RunOutcome& outcome) {
   const std::string path = call.text("--metrics");
   if (path.empty()) return true;
   const auto written = report::replace_file(path, joint::run_metrics(outcome));
-  if (!written) fmt::print(stderr, "--metrics: {}: {}\n", path, to_string(written.error()));
+  if (!written) tell("--metrics: {}: {}\n", path, to_string(written.error()));
   return written.has_value();
 }
 
@@ -120,7 +121,7 @@ int run(const Invocation& call) {
   options.source.file = call.arguments()[0];
   options.output = call.text("--output");
   options.source.sets = sets_of(call);
-  if (const auto text = report::read_text(options.source.file)) {
+  if (const auto text = report::read_text_up_to(options.source.file, joint::kSpecBytesMax)) {
     options.source.text = *text;
   } else {
     call.mistakes().add(options.source.file,
@@ -138,7 +139,7 @@ int run(const Invocation& call) {
   const auto outcome = joint::run_joint(*spec, options, call.mistakes());
   line.clear();
   if (!outcome) return call.refuse().value_or(kExitFailed);
-  if (!outcome->failure.empty()) fmt::print(stderr, "forebay run: {}\n", outcome->failure);
+  if (!outcome->failure.empty()) tell("forebay run: {}\n", outcome->failure);
   const bool metrics_written = write_metrics(call, *outcome);
   if (call.json()) {
     auto json =

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/standard_error.h"
 #include "plan/prefix_cache.h"
 #include "plan/synthetic_chains.h"
 #include "workload/reader.h"
@@ -25,7 +26,7 @@ std::optional<SimInput> read_trace(const Invocation& call) {
   options.format = call.text("--format");
   options.seed = call.count("--seed");
   const auto trace = workload::read_all(call.text("--trace"), options, mistakes);
-  if (!mistakes.empty()) fmt::print(stderr, "{}", mistakes.text());
+  if (!mistakes.empty()) tell_lines(mistakes.text());
   if (!trace) return std::nullopt;
   SimInput input;
   input.notes = trace->notes;
@@ -39,8 +40,8 @@ std::optional<SimInput> read_trace(const Invocation& call) {
   }
   input.trace = builder.take();
   if (input.trace.blocks.empty()) {
-    fmt::print(stderr, "{}: no request names its blocks, so nothing can be said about reuse\n",
-               call.text("--trace"));
+    tell("{}: no request names its blocks, so nothing can be said about reuse\n",
+         call.text("--trace"));
     return std::nullopt;
   }
   return input;

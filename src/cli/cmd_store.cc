@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/open_store.h"
 #include "cli/process_limit.h"
+#include "cli/standard_error.h"
 #include "core/bytes.h"
 #include "store/block_walk.h"
 #include "store/store_metrics.h"
@@ -85,19 +86,19 @@ bool may_put(const std::string& key, OpenStore& opened, store::SpaceId space,
   const BlockBuffer buffer(*bytes);
   const store::MissReason miss = load(opened, space, id, buffer);
   if (miss == store::MissReason::kCorrupt) {
-    fmt::print(stderr, "put {}: the store had a damaged block under this key; replaced\n", key);
+    tell("put {}: the store had a damaged block under this key; replaced\n", key);
     return true;
   }
   if (miss != store::MissReason::kNone) {
-    fmt::print(stderr, "put {}: what the store has under this key cannot be read: {}\n", key,
-               store::to_string(miss));
+    tell("put {}: what the store has under this key cannot be read: {}\n", key,
+         store::to_string(miss));
     return false;
   }
   if (std::ranges::equal(buffer.bytes(), std::as_bytes(std::span(content)))) return true;
-  fmt::print(stderr,
-             "put {}: the store has other bytes under this key, {} of them, and keeps them\n"
-             "  hint: choose another key, --tenant or --layout\n",
-             key, *bytes);
+  tell(
+      "put {}: the store has other bytes under this key, {} of them, and keeps them\n"
+      "  hint: choose another key, --tenant or --layout\n",
+      key, *bytes);
   return false;
 }
 
@@ -123,7 +124,7 @@ int run_put(const Invocation& call) {
   if (!opened) return opened.error();
   const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
   if (!space) {
-    fmt::print(stderr, "--tenant, --layout: {}\n", to_string(space.error()));
+    tell("--tenant, --layout: {}\n", to_string(space.error()));
     return kExitUsage;
   }
   const store::BlockId id = id_of(call, key);
@@ -143,7 +144,7 @@ int run_put(const Invocation& call) {
   opened->loop->run(opened->store->put(items, {.space = *space}));
   const Status flushed = opened->loop->run(opened->store->flush());
   const Status status = items[0].status ? flushed : items[0].status;
-  if (!status) fmt::print(stderr, "put {}: {}\n", key, to_string(status.error()));
+  if (!status) tell("put {}: {}\n", key, to_string(status.error()));
   if (!close_store(*opened) || !status) return kExitFailed;
   const std::string hex = to_hex(id.digest);
   return say(call, {{"id", hex}, {"bytes", content.size()}}, hex);
@@ -166,8 +167,8 @@ int run_get(const Invocation& call) {
   const store::BlockId id = id_of(call, key);
   const auto bytes = opened->store->block_bytes(id);
   if (!bytes) {
-    fmt::print(stderr, "get {}: absent (tenant {}, layout {})\n", key, call.text("--tenant"),
-               call.text("--layout"));
+    tell("get {}: absent (tenant {}, layout {})\n", key, call.text("--tenant"),
+         call.text("--layout"));
     return kExitFailed;
   }
   const BlockBuffer buffer(*bytes);
@@ -176,11 +177,11 @@ int run_get(const Invocation& call) {
   const store::MissReason miss = load(*opened, *space, id, buffer);
   if (!close_store(*opened)) return kExitFailed;
   if (miss != store::MissReason::kNone) {
-    fmt::print(stderr, "get {}: {}\n", key, store::to_string(miss));
+    tell("get {}: {}\n", key, store::to_string(miss));
     if (miss == store::MissReason::kCorrupt) {
-      fmt::print(stderr,
-                 "  hint: nothing was changed; `forebay store verify` says where and why, "
-                 "`forebay store put` of the same bytes replaces it\n");
+      tell(
+          "  hint: nothing was changed; `forebay store verify` says where and why, "
+          "`forebay store put` of the same bytes replaces it\n");
     }
     return kExitFailed;
   }
@@ -193,8 +194,8 @@ int run_get(const Invocation& call) {
   if (const Status written = write_all(output, buffer.bytes()); !written) {
     // What standard output does not take is said once, at the end of the program.
     if (output != "-") {
-      fmt::print(stderr, "{}: {}\n{}", output, to_string(written.error()),
-                 limit_hint(written.error()));
+      tell("{}: {}\n", output, to_string(written.error()));
+      tell_lines(limit_hint(written.error()));
     }
     return kExitFailed;
   }
@@ -270,7 +271,7 @@ int run_verify(const Invocation& call) {
   if (!opened) return opened.error();
   const auto result = opened->loop->run(opened->store->verify(nullptr));
   if (!result) {
-    fmt::print(stderr, "verify: {}\n", forebay::to_string(result.error()));
+    tell("verify: {}\n", forebay::to_string(result.error()));
     return kExitFailed;
   }
   auto findings = nlohmann::ordered_json::array();

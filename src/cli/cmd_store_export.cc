@@ -9,6 +9,7 @@
 #include "cli/open_store.h"
 #include "cli/process_limit.h"
 #include "cli/progress_line.h"
+#include "cli/standard_error.h"
 #include "core/bytes.h"
 #include "store/export_stream.h"
 
@@ -47,7 +48,7 @@ class Exporter {
 void Exporter::skip(const store::WalkedBlock& block, const Error& why) {
   writer_.skip();
   const std::string id = to_hex(block.id.digest);
-  fmt::print(stderr, "skipped block {}: {}\n", id, to_string(why));
+  tell("skipped block {}: {}\n", id, to_string(why));
   if (skipped_.size() < kFindingsMax) {
     skipped_.push_back({{"id", id}, {"reason", to_string(why)}});
   }
@@ -86,8 +87,8 @@ bool Exporter::run(OpenStore& opened) {
   line.wipe();
   // What standard output does not take is said once, at the end of the program.
   if (!status && !sink_.is_standard_output()) {
-    fmt::print(stderr, "{}: {}\n{}", call_.arguments()[1], to_string(status.error()),
-               limit_hint(status.error()));
+    tell("{}: {}\n", call_.arguments()[1], to_string(status.error()));
+    tell_lines(limit_hint(status.error()));
   }
   return status.has_value();
 }
@@ -114,7 +115,8 @@ int run_export(const Invocation& call) {
   const std::string& path = call.arguments()[1];
   auto sink = ByteSink::open(path);
   if (!sink) {
-    fmt::print(stderr, "{}: {}\n{}", path, to_string(sink.error()), limit_hint(sink.error()));
+    tell("{}: {}\n", path, to_string(sink.error()));
+    tell_lines(limit_hint(sink.error()));
     return kExitUsage;
   }
   Exporter exporter(call, *sink);
@@ -122,13 +124,13 @@ int run_export(const Invocation& call) {
   if (!close_store(*opened) || !written) return kExitFailed;
   if (const Status kept = sink->commit(); !kept) {
     if (!sink->is_standard_output()) {
-      fmt::print(stderr, "{}: {}\n{}", path, to_string(kept.error()), limit_hint(kept.error()));
+      tell("{}: {}\n", path, to_string(kept.error()));
+      tell_lines(limit_hint(kept.error()));
     }
     return kExitFailed;
   }
   if (!exporter.whole()) {
-    fmt::print(stderr, "  hint: `forebay store verify {}` says where the damage is\n",
-               call.arguments()[0]);
+    tell("  hint: `forebay store verify {}` says where the damage is\n", call.arguments()[0]);
   }
   // Standard output may be the export itself.
   fmt::print(sink->is_standard_output() ? stderr : stdout, "{}\n",

@@ -12,6 +12,7 @@
 #include "cli/import_room.h"
 #include "cli/open_store.h"
 #include "cli/progress_line.h"
+#include "cli/standard_error.h"
 #include "core/bytes.h"
 #include "store/export_stream.h"
 
@@ -156,26 +157,25 @@ void Importer::explain(const Error& error) const {
   const std::string& file = call_.arguments()[1];
   const std::string& store = call_.arguments()[0];
   if (error.code == Errc::kNoSpace) {
-    fmt::print(stderr,
-               "{}: {}\n  hint: import into a larger store (--size), only one tenant (--tenant), "
-               "or --evict to let older blocks go\n",
-               store, to_string(error));
+    tell(
+        "{}: {}\n  hint: import into a larger store (--size), only one tenant (--tenant), "
+        "or --evict to let older blocks go\n",
+        store, to_string(error));
   } else if (error.code == Errc::kUnsupported) {
-    fmt::print(stderr,
-               "{}: {}\n  hint: segments grow with the store: make it with a larger --size\n",
-               store, to_string(error));
+    tell("{}: {}\n  hint: segments grow with the store: make it with a larger --size\n", store,
+         to_string(error));
   } else if (error.code == Errc::kVersion) {
-    fmt::print(stderr,
-               "{}:{}: {}\n  hint: export it again with this version, or import it with the one "
-               "that made it\n",
-               file, reader_.offset_bytes(), to_string(error));
+    tell(
+        "{}:{}: {}\n  hint: export it again with this version, or import it with the one "
+        "that made it\n",
+        file, reader_.offset_bytes(), to_string(error));
   } else if (error.code == Errc::kCorrupt) {
-    fmt::print(stderr, "{}:{}: {}\n  hint: {}\n", file, reader_.offset_bytes(), to_string(error),
-               reader_.offset_bytes() == 0
-                   ? "make one with `forebay store export`; nothing was imported"
-                   : "copy or export it again; the blocks before this place are imported");
+    tell("{}:{}: {}\n  hint: {}\n", file, reader_.offset_bytes(), to_string(error),
+         reader_.offset_bytes() == 0
+             ? "make one with `forebay store export`; nothing was imported"
+             : "copy or export it again; the blocks before this place are imported");
   } else {
-    fmt::print(stderr, "import {} into {}: {}\n", file, store, to_string(error));
+    tell("import {} into {}: {}\n", file, store, to_string(error));
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "block/device.h"
 #include "cli/commands.h"
+#include "cli/standard_error.h"
 #include "core/bytes.h"
 #include "io/engine.h"
 #include "nvme/target/address.h"
@@ -117,7 +118,7 @@ std::string open_hint(const Error& error, const Asked& asked) {
 }
 
 int explain(std::string_view what, const Error& error, std::string_view hint) {
-  fmt::print(stderr, "{}: {}\n  hint: {}\n", what, to_string(error), hint);
+  tell("{}: {}\n  hint: {}\n", what, to_string(error), hint);
   return kExitFailed;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/part_file.h"
 #include "cli/process_limit.h"
+#include "cli/standard_error.h"
 #include "cli/trace_flags.h"
 #include "cli/trace_progress.h"
 #include "cli/trace_table.h"
@@ -60,29 +61,29 @@ std::uint64_t kv_bytes(const Invocation& call) {
 
 // What was wrong with the input, on standard error; the exit code that it asks for.
 int report_entries(const Invocation& call, const Diagnostics& diagnostics, std::uint64_t skipped) {
-  std::fputs(diagnostics.text().c_str(), stderr);
+  tell_lines(diagnostics.text());
   return skipped > 0 && call.has("--strict") ? kExitFailed : kExitOk;
 }
 
 // A trace without a single request is no trace: exit code, after saying why there is none.
 int nothing_usable(const std::string& path, std::uint64_t skipped) {
-  fmt::print(stderr, "{}: no request could be read: {}\n", path,
-             skipped > 0 ? fmt::format("all {} entries are malformed", skipped)
-                         : std::string("the file has no entries"));
-  fmt::print(stderr,
-             "  hint: is it a trace? --format NAME says which, `forebay help trace "
-             "describe` lists them\n");
+  tell("{}: no request could be read: {}\n", path,
+       skipped > 0 ? fmt::format("all {} entries are malformed", skipped)
+                   : std::string("the file has no entries"));
+  tell(
+      "  hint: is it a trace? --format NAME says which, `forebay help trace "
+      "describe` lists them\n");
   return kExitFailed;
 }
 
 int nothing_left(const std::string& path) {
-  fmt::print(stderr, "{}: no request arrives between --begin and --end\n", path);
+  tell("{}: no request arrives between --begin and --end\n", path);
   return kExitFailed;
 }
 
 int broken(const std::string& path, const Error& error, const Diagnostics& diagnostics) {
-  std::fputs(diagnostics.text().c_str(), stderr);
-  fmt::print(stderr, "{}: {}\n", path, to_string(error));
+  tell_lines(diagnostics.text());
+  tell("{}: {}\n", path, to_string(error));
   return kExitFailed;
 }
 
@@ -94,7 +95,7 @@ int run_describe(const Invocation& call) {
   Diagnostics diagnostics;
   auto reader = workload::open_trace(path, options, diagnostics);
   if (!reader) {
-    std::fputs(diagnostics.text().c_str(), stderr);
+    tell_lines(diagnostics.text());
     return kExitUsage;
   }
   *reader = with_progress(std::move(*reader), call);
@@ -166,7 +167,8 @@ int finish(const Invocation& call, Output& output, Status status, std::vector<st
   if (status) status = output.keep();
   if (!status) {
     const std::string reason = output.why.empty() ? to_string(status.error()) : output.why;
-    fmt::print(stderr, "{}: {}\n{}", output.path, reason, limit_hint(status.error()));
+    tell("{}: {}\n", output.path, reason);
+    tell_lines(limit_hint(status.error()));
     return kExitFailed;
   }
   for (std::string& note : output.writer->notes()) notes.push_back(std::move(note));
@@ -229,7 +231,7 @@ int run_convert(const Invocation& call) {
   Diagnostics diagnostics;
   auto reader = workload::open_trace(path, options, diagnostics);
   if (!reader) {
-    std::fputs(diagnostics.text().c_str(), stderr);
+    tell_lines(diagnostics.text());
     return kExitUsage;
   }
   *reader = with_progress(std::move(*reader), call);

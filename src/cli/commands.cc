@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/parse.h"
 #include "cli/process_limit.h"
+#include "cli/standard_error.h"
 #include "cli/standard_output.h"
 #include "cli/unknown_command.h"
 
@@ -17,22 +18,10 @@ namespace {
 
 // A new command is a file cmd_<name>.cc, a line in commands.h and a line here.
 constexpr std::array kCommands{
-    &kRunCommand,
-    &kReportShowCommand,
-    &kStorePutCommand,
-    &kStoreGetCommand,
-    &kStoreStatCommand,
-    &kStoreVerifyCommand,
-    &kStoreExportCommand,
-    &kStoreImportCommand,
-    &kTargetCommand,
-    &kBenchDiskCommand,
-    &kBenchStoreCommand,
-    &kTraceDescribeCommand,
-    &kTraceConvertCommand,
-    &kTraceSynthesiseCommand,
-    &kSimCommand,
-    &kVersionCommand,
+    &kRunCommand,          &kReportShowCommand,      &kStorePutCommand,    &kStoreGetCommand,
+    &kStoreStatCommand,    &kStoreVerifyCommand,     &kStoreExportCommand, &kStoreImportCommand,
+    &kTargetCommand,       &kBenchDiskCommand,       &kBenchStoreCommand,  &kTraceDescribeCommand,
+    &kTraceConvertCommand, &kTraceSynthesiseCommand, &kSimCommand,         &kVersionCommand,
     &kHelpCommand,
 };
 
@@ -40,7 +29,7 @@ constexpr std::array kCommands{
 int no_command(std::span<const std::string> words) {
   const std::string members = words.size() == 1 ? group_text(words[0]) : "";
   if (members.empty()) return refuse_command(words);
-  fmt::print(stderr, "{}", members);
+  tell_lines(members);
   return kExitUsage;
 }
 
@@ -64,7 +53,8 @@ int run_words(std::vector<std::string> words) {
     return kExitOk;
   }
   if (!mistakes.empty()) {
-    fmt::print(stderr, "{}see `forebay {} --help`\n", mistakes.text(), command->name);
+    tell_lines(mistakes.text());
+    tell("see `forebay {} --help`\n", command->name);
     return kExitUsage;
   }
   return command->run(Invocation(*command, std::move(line.arguments), std::move(line.values)));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/command.h"
+#include "cli/standard_error.h"
 #include "core/bytes.h"
 #include "core/check.h"
 
@@ -73,7 +74,7 @@ std::vector<std::string> Invocation::list(std::string_view flag) const {
 
 std::optional<int> Invocation::refuse() const {
   if (mistakes_.empty()) return std::nullopt;
-  std::fputs(mistakes_.text().c_str(), stderr);
+  tell_lines(mistakes_.text());
   return kExitUsage;
 }
 

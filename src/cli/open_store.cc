@@ -14,6 +14,7 @@
 
 #include "block/device_url.h"
 #include "cli/process_limit.h"
+#include "cli/standard_error.h"
 #include "core/aligned_memory.h"
 #include "core/bytes.h"
 #include "store/tier/flash_format.h"
@@ -23,33 +24,33 @@ namespace forebay::cli {
 namespace {
 
 void explain(const std::string& url, const Error& error, const OpenStoreOptions& options) {
-  fmt::print(stderr, "{}: {}\n", url, to_string(error));
+  tell("{}: {}\n", url, to_string(error));
   if (const std::string hint = limit_hint(error); !hint.empty()) {
-    fmt::print(stderr, "{}", hint);
+    tell_lines(hint);
     return;
   }
   switch (error.code) {
     case Errc::kExists:
-      fmt::print(stderr, "  hint: another process has this store open; one at a time\n");
+      tell("  hint: another process has this store open; one at a time\n");
       break;
     case Errc::kNotFound:
-      fmt::print(stderr, "  hint: {}\n",
-                 options.size_bytes == 0 ? "check the path, or make a store with `store put --size`"
-                                         : "the folder of the store must exist");
+      tell("  hint: {}\n", options.size_bytes == 0
+                               ? "check the path, or make a store with `store put --size`"
+                               : "the folder of the store must exist");
       break;
     case Errc::kCorrupt:
-      fmt::print(stderr,
-                 "  hint: this holds no Forebay store, or a damaged one; nothing was written. "
-                 "--size makes a store only where there is nothing: name another path\n");
+      tell(
+          "  hint: this holds no Forebay store, or a damaged one; nothing was written. "
+          "--size makes a store only where there is nothing: name another path\n");
       break;
     case Errc::kNoSpace:
-      fmt::print(stderr, "  hint: free space on the file system, or choose a smaller --size\n");
+      tell("  hint: free space on the file system, or choose a smaller --size\n");
       break;
     case Errc::kReadOnly:
     case Errc::kDenied:
-      fmt::print(stderr,
-                 "  hint: make the file and its mount writable, or `forebay store export` the "
-                 "blocks and import them into a store elsewhere\n");
+      tell(
+          "  hint: make the file and its mount writable, or `forebay store export` the "
+          "blocks and import them into a store elsewhere\n");
       break;
     case Errc::kInvalid:
     case Errc::kBusy:
@@ -130,11 +131,11 @@ bool has_size(const std::string& url, std::uint64_t asked) {
     there += std::filesystem::file_size(path, failed);
   }
   if (there == size_made(url, asked)) return true;
-  fmt::print(stderr,
-             "--size: {} is {} ({} bytes), not {} ({} bytes)\n  hint: leave --size out, or make "
-             "another store of that size and move the blocks with `forebay store export` and "
-             "`import`\n",
-             url, format_bytes(there), there, format_bytes(asked), asked);
+  tell(
+      "--size: {} is {} ({} bytes), not {} ({} bytes)\n  hint: leave --size out, or make "
+      "another store of that size and move the blocks with `forebay store export` and "
+      "`import`\n",
+      url, format_bytes(there), there, format_bytes(asked), asked);
   return false;
 }
 
@@ -177,10 +178,9 @@ bool holds_block(const std::string& url, const OpenStore& opened, const OpenStor
                                           : data_bytes_max(opened.device->geometry());
   // 0: too small for any store, which opening it will say.
   if (most == 0 || options.data_bytes <= most) return true;
-  fmt::print(stderr,
-             "{}: a block here has at most {} bytes ({}), this one has {} ({})\n  hint: {}\n", url,
-             most, format_bytes(most), options.data_bytes, format_bytes(options.data_bytes),
-             larger_store(options.data_bytes, opened.device->geometry()));
+  tell("{}: a block here has at most {} bytes ({}), this one has {} ({})\n  hint: {}\n", url, most,
+       format_bytes(most), options.data_bytes, format_bytes(options.data_bytes),
+       larger_store(options.data_bytes, opened.device->geometry()));
   return false;
 }
 
@@ -280,7 +280,7 @@ std::expected<OpenStore, int> open_store(const std::string& url, const OpenStore
 
 bool close_store(OpenStore& opened) {
   const Status closed = opened.loop->run(opened.store->close());
-  if (!closed) fmt::print(stderr, "close: {}\n", to_string(closed.error()));
+  if (!closed) tell("close: {}\n", to_string(closed.error()));
   return closed.has_value();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/standard_error.h"
 #include "core/diagnostics.h"
 
 namespace forebay::cli {
@@ -43,8 +44,7 @@ int refuse_command(std::span<const std::string> words) {
       if (std::ranges::find(names, word) == names.end()) names.push_back(word);
     }
   }
-  fmt::print(stderr, "forebay: unknown command `{}`\n  hint: {}\n", unknown,
-             suggest(unknown, names));
+  tell("forebay: unknown command `{}`\n  hint: {}\n", unknown, suggest(unknown, names));
   return kExitUsage;
 }
 

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/printable.h"
+
 namespace forebay {
 namespace {
 
@@ -47,8 +49,8 @@ void Diagnostics::add_at(std::string_view file, std::uint64_t line, std::string 
 std::string Diagnostics::text() const {
   std::string text;
   for (const Diagnostic& item : kept_) {
-    text += fmt::format("{}: {}\n", item.place, item.message);
-    if (!item.hint.empty()) text += fmt::format("  hint: {}\n", item.hint);
+    text += fmt::format("{}: {}\n", printable(item.place), printable(item.message));
+    if (!item.hint.empty()) text += fmt::format("  hint: {}\n", printable(item.hint));
   }
   if (count_ > kept_.size()) text += fmt::format("... and {} more\n", count_ - kept_.size());
   return text;

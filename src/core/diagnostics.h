@@ -31,7 +31,8 @@ class Diagnostics {
   [[nodiscard]] std::size_t count() const { return count_; }
   // The first kKeptMax of them: bad input must not grow memory without bound.
   [[nodiscard]] std::span<const Diagnostic> kept() const { return kept_; }
-  // One or two lines each, and "... and N more" at the end where some were not kept.
+  // Printable (core/printable.h). One or two lines each, and "... and N more" at the end where some
+  // were not kept.
   [[nodiscard]] std::string text() const;
 
   static constexpr std::size_t kKeptMax = 100;

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/printable.h"
+
 namespace forebay {
 namespace {
 
@@ -43,7 +45,9 @@ spdlog::logger& logger() {
 bool log_enabled(LogLevel level) { return logger().should_log(to_spdlog(level)); }
 void set_log_level(LogLevel level) { logger().set_level(to_spdlog(level)); }
 void log_line(LogLevel level, std::string_view text) {
-  logger().log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
+  // One call is one line, whatever names from outside it holds.
+  const std::string shown = printable(text);
+  logger().log(to_spdlog(level), spdlog::string_view_t(shown.data(), shown.size()));
 }
 
 }  // namespace forebay

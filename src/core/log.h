@@ -14,6 +14,7 @@ namespace forebay {
 
 enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarn, kError, kOff };
 
+// Control characters of a line are escaped (core/printable.h): names cannot forge another line.
 [[nodiscard]] bool log_enabled(LogLevel level);
 void set_log_level(LogLevel level);
 void log_line(LogLevel level, std::string_view text);

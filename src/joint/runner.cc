@@ -28,6 +28,11 @@ namespace fs = std::filesystem;
 constexpr const char* kDidNotEnd = "the run did not end";
 constexpr const char* kStopped = "stopped by a signal";
 
+std::string first_of(const Diagnostics& mistakes) {
+  const Diagnostic& first = mistakes.kept().front();
+  return fmt::format("{}: {}", first.place, first.message);
+}
+
 class Runner {
  public:
   Runner(const JointOptions& options, report::FolderWriter folder, std::size_t cells_total)
@@ -44,8 +49,10 @@ class Runner {
   [[nodiscard]] const std::optional<store::StoreStats>& candidate_store() const {
     return candidate_store_;
   }
-  void write(std::string_view file, const std::string& text) { keep(folder_.write(file, text)); }
-  void seal() { keep(report::seal_folder(folder_)); }
+  void write(std::string_view file, const std::string& text) {
+    keep(file, folder_.write(file, text));
+  }
+  void seal() { keep(report::kSumsFile, report::seal_folder(folder_)); }
   void remove_stores(const Spec& spec) const;
 
  private:
@@ -54,8 +61,9 @@ class Runner {
   void run_turn(const Case& test, const Turn& turn, std::size_t variant);
   void log_cell(const CellResult& result);
   void report_progress(const Case& test, const Turn& turn, std::size_t requests_done);
-  void keep(const Status& status) {
-    if (!status && failure_.empty()) failure_ = folder_.path() + ": " + to_string(status.error());
+  void keep(std::string_view file, const Status& status) {
+    if (status || !failure_.empty()) return;
+    failure_ = fmt::format("{}: {}", folder_.path_of(file), to_string(status.error()));
   }
 
   const JointOptions& options_;
@@ -89,7 +97,7 @@ void Runner::run_case(Case& test, std::size_t variant) {
     if (stopped() || !failure_.empty()) return;
     Diagnostics mistakes;
     if (!move_to_round(test, turn.round, options_.source.file, mistakes)) {
-      failure_ = mistakes.text();
+      failure_ = first_of(mistakes);
       return;
     }
     const bool skipped = skip_reason(test.spec, test.spec.arms[turn.arm]) != "";
@@ -161,10 +169,12 @@ void Runner::run_turn(const Case& test, const Turn& turn, std::size_t variant) {
 // result that is consistent.
 void Runner::log_cell(const CellResult& result) {
   const auto names = facts_.arm_names();
-  keep(folder_.append(std::span<const report::RequestRow>(result.requests), names));
-  keep(folder_.append(std::span<const report::OpRow>(result.ops), names));
-  keep(folder_.append(std::span<const report::TrafficRow>(result.traffic), names));
-  keep(folder_.append(std::span(&result.cell, 1), names));
+  keep(report::kRequestsFile,
+       folder_.append(std::span<const report::RequestRow>(result.requests), names));
+  keep(report::kOpsFile, folder_.append(std::span<const report::OpRow>(result.ops), names));
+  keep(report::kTrafficFile,
+       folder_.append(std::span<const report::TrafficRow>(result.traffic), names));
+  keep(report::kCellsFile, folder_.append(std::span(&result.cell, 1), names));
 }
 
 void Runner::report_progress(const Case& test, const Turn& turn, std::size_t requests_done) {
@@ -187,25 +197,22 @@ void Runner::report_progress(const Case& test, const Turn& turn, std::size_t req
 }
 
 struct OutputFolder {
-  std::string path;
+  std::string wanted;
   bool exact;  // the user named it just now: never another one instead
-  std::string taken;
 };
 
 OutputFolder output_folder(const Spec& spec, const JointOptions& options) {
-  if (!options.output.empty()) return {options.output, true, ""};
-  const std::string wanted =
-      spec.run.output.empty() ? fmt::format("out/{}", spec.run.name) : spec.run.output;
-  const std::string path = report::free_folder(wanted);
-  return {path, false, path == wanted ? "" : wanted};
+  if (!options.output.empty()) return {options.output, true};
+  return {spec.run.output.empty() ? fmt::format("out/{}", spec.run.name) : spec.run.output, false};
 }
 
 std::optional<report::FolderWriter> make_folder(const OutputFolder& output, Diagnostics& mistakes) {
-  auto folder = report::FolderWriter::create(output.path);
+  auto folder = output.exact ? report::FolderWriter::create(output.wanted)
+                             : report::FolderWriter::create_free(output.wanted);
   if (folder) return std::move(*folder);
-  mistakes.add(output.exact ? "--output" : output.path,
-               fmt::format("{}: {}", output.path, to_string(folder.error())),
-               folder.error().code == Errc::kExists ? "name a folder that holds no result" : "");
+  mistakes.add(output.exact ? "--output" : output.wanted,
+               fmt::format("{}: {}", output.wanted, to_string(folder.error())),
+               folder.error().code == Errc::kExists ? "name another folder" : "");
   return std::nullopt;
 }
 
@@ -231,7 +238,7 @@ void finish(Runner& runner, RunOutcome& outcome, const std::string& environment)
   outcome.candidate_store = runner.candidate_store();
   outcome.failure = runner.failure();
   if (!log) {
-    if (outcome.failure.empty()) outcome.failure = unreadable.text();
+    if (outcome.failure.empty()) outcome.failure = first_of(unreadable);
     return;
   }
   outcome.summary = report::summarise(*log);
@@ -251,10 +258,11 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
   if (!test) return std::nullopt;
   const OutputFolder output = output_folder(spec, options);
   check_limits(spec, needs_of(spec, test->setup, test->workload.working_set_tokens),
-               spec.storage.path.empty() ? output.path : spec.storage.path, mistakes);
+               spec.storage.path.empty() ? output.wanted : spec.storage.path, mistakes);
   if (!mistakes.empty()) return std::nullopt;
   auto folder = make_folder(output, mistakes);
   if (!folder) return std::nullopt;
+  const std::string path = folder->path();
 
   const std::size_t cells = spec.arms.size() * (spec.run.rounds + variants.size());
   Runner runner(options, std::move(*folder), cells);
@@ -262,9 +270,8 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
   runner.facts().partial = kDidNotEnd;
   for (const VariantSpec& variant : variants) runner.facts().variants.push_back(variant.variant);
   const std::string environment = inventory::environment_to_json(
-      {inventory::capture_machine(), inventory::capture_storage(output.path)},
-      std::string(version()));
-  runner.write(report::kSpecFile, spec_to_toml(seen_from(output.path, spec, file)));
+      {inventory::capture_machine(), inventory::capture_storage(path)}, std::string(version()));
+  runner.write(report::kSpecFile, spec_to_toml(seen_from(path, spec, file)));
   runner.write(report::kEnvironmentFile, environment);
   runner.write(report::kFactsFile, report::facts_to_json(runner.facts()));
 
@@ -276,7 +283,7 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
   runner.remove_stores(spec);
   runner.facts().partial = runner.stopped() ? kStopped : "";
   RunOutcome outcome;
-  outcome.taken = output.taken;
+  outcome.taken = path == output.wanted ? "" : output.wanted;
   finish(runner, outcome, environment);
   return outcome;
 }

@@ -27,6 +27,7 @@
 #include "joint/spec.h"
 #include "joint/spec_check.h"
 #include "joint/spec_fields.h"
+#include "joint/toml_nesting.h"
 
 namespace forebay::joint {
 namespace {
@@ -233,6 +234,8 @@ class TableReader final : public FieldVisitor {
   std::vector<std::string_view> known_;
 };
 
+constexpr std::size_t kShownSetMax = 100;
+
 constexpr std::array<std::string_view, 8> kSections{
     "run", "workload", "engine", "storage", "arm", "published", "assumption", "sensitivity"};
 
@@ -386,8 +389,11 @@ toml::table* target_of(toml::table& root, const std::vector<std::string>& words,
   return nullptr;
 }
 
+std::string too_deep() { return fmt::format("is nested deeper than {} levels", kTomlLevelsMax); }
+
 void apply_set(toml::table& root, const std::string& set, Context& context) {
-  const std::string place = "--set " + set;
+  const std::string place =
+      "--set " + (set.size() > kShownSetMax ? set.substr(0, kShownSetMax) + "..." : set);
   const std::size_t equals = set.find('=');
   std::vector<std::string> words;
   const std::string path = set.substr(0, equals);
@@ -403,6 +409,10 @@ void apply_set(toml::table& root, const std::string& set, Context& context) {
   toml::table* target = target_of(root, words, place, context);
   if (target == nullptr) return;
   const std::string value = set_value(path, set.substr(equals + 1));
+  if (line_nested_too_deep(value) != 0) {
+    context.mistakes.add(place, too_deep());
+    return;
+  }
   toml::table parsed = parse_set("v = " + value, place);
   // A bare word is a text: --set arm.forebay.policy=lru needs no quotes.
   if (parsed.size() != 1) parsed = parse_set("v = " + toml_quoted(value), place);
@@ -432,6 +442,10 @@ std::optional<Spec> read_spec(const ReadSpec& input, Diagnostics& mistakes) {
   const std::size_t before = mistakes.count();
   if (input.text.size() > kSpecBytesMax) {
     mistakes.add(input.file, fmt::format("is longer than {} bytes", kSpecBytesMax));
+    return std::nullopt;
+  }
+  if (const std::uint64_t line = line_nested_too_deep(input.text); line != 0) {
+    mistakes.add_at(input.file, line, too_deep());
     return std::nullopt;
   }
   toml::table root;

@@ -11,6 +11,7 @@
 
 #include "core/crc32c.h"
 #include "core/hash.h"
+#include "report/line_changes.h"
 
 namespace forebay::report {
 namespace {
@@ -72,6 +73,25 @@ std::string column_change(const FileChecks& written, const FileChecks& now, std:
                      names + (count == 1 ? " was" : " were"), values);
 }
 
+std::string line_change(const LineChange& change, std::string_view kind,
+                        std::span<const std::string_view> lines) {
+  const std::string many = change.count == 1 ? "" : fmt::format("{} ", change.count);
+  const std::string_view ending = change.count == 1 ? "" : "s";
+  switch (change.kind) {
+    case LineChangeKind::kRemoved:
+      return change.count == 1
+                 ? fmt::format("the {} that was written here is missing", kind)
+                 : fmt::format("the {} {}s that were written from here on are missing",
+                               change.count, kind);
+    case LineChangeKind::kAdded:
+      return fmt::format("{}{}{} {} added after the run: `{}`", many, kind, ending,
+                         change.count == 1 ? "was" : "were", shown(lines[change.at]));
+    case LineChangeKind::kChanged:
+      break;
+  }
+  return fmt::format("was changed after the run: `{}`", shown(lines[change.at]));
+}
+
 std::string hex_lines(const std::vector<std::uint32_t>& lines) {
   std::string text;
   text.reserve(lines.size() * kHexDigits);
@@ -106,54 +126,70 @@ std::optional<FileChecks> file_checks(const Json& entry) {
 
 std::string sum_of(std::string_view text) { return to_hex(sha256(text)); }
 
-// "<64 digits>  <file>" a line.
-std::map<std::string, std::string, std::less<>> parse_sums(std::string_view text) {
-  std::map<std::string, std::string, std::less<>> sums;
-  for_each_line(text, [&](std::string_view line) {
+// What SHA256SUMS says: "<64 digits>  <file>" a line, each file once, and nothing else.
+class Sums {
+ public:
+  explicit Sums(std::string_view text) {
+    std::size_t number = 0;
+    for_each_line(text, [&](std::string_view line) { add(line, ++number); });
+  }
+  [[nodiscard]] bool hold(std::string_view file, std::string_view text) const {
+    const auto found = by_file_.find(file);
+    return found != by_file_.end() && found->second == sum_of(text);
+  }
+  // Lines that no run wrote.
+  [[nodiscard]] const std::vector<std::string>& strange() const { return strange_; }
+
+ private:
+  void add(std::string_view line, std::size_t number) {
     const std::size_t space = line.find("  ");
-    if (space != std::string_view::npos)
-      sums[std::string(line.substr(space + 2))] = line.substr(0, space);
-  });
-  return sums;
-}
+    const std::string_view file =
+        space == std::string_view::npos ? std::string_view() : line.substr(space + 2);
+    const bool known = file == kChecksFile || std::ranges::count(kCheckedFiles, file) > 0;
+    if (known && by_file_.try_emplace(std::string(file), line.substr(0, space)).second) return;
+    strange_.push_back(fmt::format(
+        "{}:{}: {} `{}`", kSumsFile, number,
+        known ? "is a second line of its file:" : "is not a line that a run writes:", shown(line)));
+  }
+
+  std::map<std::string, std::string, std::less<>> by_file_;
+  std::vector<std::string> strange_;
+};
 
 // One folder against its two files of checks.
 class FolderCheck {
  public:
-  explicit FolderCheck(const std::string& path) : path_(path) {}
+  explicit FolderCheck(FolderFiles& files) : files_(files) {}
 
   std::vector<std::string> run() {
-    const auto sums = text_of(kSumsFile);
-    const auto checks = text_of(kChecksFile);
-    if (!sums || !checks) {
+    const std::string* sums_text = text_of(kSumsFile);
+    const std::string* checks = text_of(kChecksFile);
+    if (sums_text == nullptr || checks == nullptr) {
       for (const std::string_view file : kCheckedFiles) (void)text_of(file);
       return std::move(changes_);
     }
-    const auto sum_by_file = parse_sums(*sums);
-    const bool checks_hold = holds(sum_by_file, kChecksFile, *checks);
-    if (!checks_hold) {
+    const Sums sums(*sums_text);
+    for (const std::string& line : sums.strange()) note(line);
+    if (!sums.hold(kChecksFile, *checks)) {
       note(fmt::format("{}: was changed after the run, or its line in {} was", kChecksFile,
                        kSumsFile));
     }
     const auto written = checks_from_json(*checks);
     for (const std::string_view file : kCheckedFiles) {
-      const auto text = text_of(file);
-      if (text && !holds(sum_by_file, file, *text)) say_how(file, *text, written);
+      const std::string* text = text_of(file);
+      if (text != nullptr && !sums.hold(file, *text)) say_how(file, *text, written);
     }
     return std::move(changes_);
   }
 
  private:
-  std::optional<std::string> text_of(std::string_view file) {
-    auto text = read_text(fmt::format("{}/{}", path_, file));
-    if (text) return std::move(*text);
-    note(fmt::format("{}: is missing: the run did not end, or it was removed", file));
-    return std::nullopt;
-  }
-  static bool holds(const std::map<std::string, std::string, std::less<>>& sums,
-                    std::string_view file, std::string_view text) {
-    const auto found = sums.find(file);
-    return found != sums.end() && found->second == sum_of(text);
+  const std::string* text_of(std::string_view file) {
+    const Result<std::string>& text = files_.text(file);
+    if (text) return &*text;
+    note(text.error().code == Errc::kNotFound
+             ? fmt::format("{}: is missing: the run did not end, or it was removed", file)
+             : fmt::format("{}: {}", file, to_string(text.error())));
+    return nullptr;
   }
   void say_how(std::string_view file, std::string_view text,
                const std::optional<std::vector<FileChecks>>& written) {
@@ -176,7 +212,7 @@ class FolderCheck {
     if (changes_.size() < kChangesMax) changes_.push_back(std::move(change));
   }
 
-  const std::string& path_;
+  FolderFiles& files_;
   std::vector<std::string> changes_;
 };
 
@@ -235,19 +271,20 @@ std::optional<std::vector<FileChecks>> checks_from_json(std::string_view text) {
 
 std::vector<std::string> changes_of(const FileChecks& written, std::string_view text) {
   const FileChecks now = checks_of(written.file, text);
+  const auto found = line_changes(written.lines, now.lines, kChangesMax);
+  if (found.empty()) return {};
+  // A sum over a column tells what was changed while every row is there.
+  const bool columns_tell = now.lines.size() == written.lines.size();
+  std::vector<std::string_view> lines;
+  for_each_line(text, [&](std::string_view line) { lines.push_back(line); });
   std::vector<std::string> changes;
-  if (now.lines.size() != written.lines.size()) {
-    changes.push_back(fmt::format("{}: has {} lines; {} were written", written.file,
-                                  now.lines.size(), written.lines.size()));
+  for (const LineChange& change : found) {
+    changes.push_back(fmt::format(
+        "{}:{}: {}", written.file, change.at + 1,
+        change.kind == LineChangeKind::kChanged && columns_tell
+            ? column_change(written, now, lines[change.at])
+            : line_change(change, written.file.ends_with(".csv") ? "row" : "line", lines)));
   }
-  std::size_t number = 0;
-  for_each_line(text, [&](std::string_view line) {
-    const std::size_t i = number++;
-    if (changes.size() == kChangesMax || i >= written.lines.size()) return;
-    if (now.lines[i] == written.lines[i]) return;
-    changes.push_back(
-        fmt::format("{}:{}: {}", written.file, i + 1, column_change(written, now, line)));
-  });
   return changes;
 }
 
@@ -265,6 +302,11 @@ Status seal_folder(const FolderWriter& folder) {
   return folder.write(kSumsFile, sums);
 }
 
-std::vector<std::string> check_folder(const std::string& path) { return FolderCheck(path).run(); }
+std::vector<std::string> check_folder(FolderFiles& files) { return FolderCheck(files).run(); }
+
+std::vector<std::string> check_folder(const std::string& path) {
+  FolderFiles files(path);
+  return check_folder(files);
+}
 
 }  // namespace forebay::report

@@ -39,6 +39,7 @@ struct FileChecks {
 // Writes both files beside what the folder holds; the last step of a run.
 [[nodiscard]] Status seal_folder(const FolderWriter& folder);
 // Every change since, and every file that is missing; at most kChangesMax.
+[[nodiscard]] std::vector<std::string> check_folder(FolderFiles& files);
 [[nodiscard]] std::vector<std::string> check_folder(const std::string& path);
 
 }  // namespace forebay::report

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -61,9 +62,23 @@ TEST(Checks, OneChangedFigureIsNamedByLineAndColumn) {
             std::vector<std::string>{
                 "x.csv:2: columns `b`, `c` were changed after the run: it holds `3`, `2`"});
   EXPECT_EQ(changes_of(written, "a,b,c\n1,2,3\n"),
-            std::vector<std::string>{"x.csv: has 2 lines; 3 were written"});
+            std::vector<std::string>{"x.csv:3: the row that was written here is missing"});
   EXPECT_EQ(changes_of(checks_of("y.json", "{\n  \"n\": 1\n}\n"), "{\n  \"n\": 2\n}\n"),
             std::vector<std::string>{"y.json:2: was changed after the run: `\"n\": 2`"});
+}
+
+// One row gone is one line, not one for each row behind it.
+TEST(Checks, ARemovedOrAddedRowIsNamedAlone) {
+  const FileChecks written = checks_of("x.csv", "a,b\n1,2\n3,4\n5,6\n7,8\n");
+  EXPECT_EQ(changes_of(written, "a,b\n3,4\n5,6\n7,8\n"),
+            std::vector<std::string>{"x.csv:2: the row that was written here is missing"});
+  EXPECT_EQ(
+      changes_of(written, "a,b\n1,2\n7,8\n"),
+      std::vector<std::string>{"x.csv:3: the 2 rows that were written from here on are missing"});
+  EXPECT_EQ(changes_of(written, "a,b\n1,2\n3,4\n9,9\n5,6\n7,8\n"),
+            std::vector<std::string>{"x.csv:4: row was added after the run: `9,9`"});
+  EXPECT_EQ(changes_of(checks_of("y.json", "1\n2\n"), "1\n2\n3\n4\n"),
+            std::vector<std::string>{"y.json:3: 2 lines were added after the run: `3`"});
 }
 
 class SealedFolder : public testing::Test {
@@ -121,6 +136,28 @@ TEST_F(SealedFolder, AnEditOfTheChecksThemselvesIsNamed) {
   replace(kSumsFile, "  spec.toml", "0  spec.toml");
   ASSERT_EQ(check_folder(path_).size(), 1U);
   EXPECT_TRUE(check_folder(path_)[0].starts_with("SHA256SUMS: the sum of spec.toml"));
+}
+
+TEST_F(SealedFolder, ALineOfTheSumsThatNoRunWroteIsNamed) {
+  const std::string honest = read_text(path_ + "/SHA256SUMS").value_or("");
+  const auto changes_with = [&](const std::string& line) {
+    std::ofstream(path_ + "/SHA256SUMS", std::ios::binary) << honest << line;
+    return check_folder(path_);
+  };
+  EXPECT_EQ(
+      changes_with("all is well\n"),
+      std::vector<std::string>{"SHA256SUMS:11: is not a line that a run writes: `all is well`"});
+  EXPECT_EQ(changes_with(std::string(64, '0') + "  other.txt\n").size(), 1U);
+  const std::string first = honest.substr(0, honest.find('\n') + 1);
+  ASSERT_EQ(changes_with(first).size(), 1U);
+  EXPECT_TRUE(changes_with(first)[0].starts_with("SHA256SUMS:11: is a second line of its file:"));
+}
+
+TEST_F(SealedFolder, APipeInPlaceOfAFileIsNamedAndNotWaitedFor) {
+  fs::remove(path_ + "/ops.csv");
+  ASSERT_EQ(::mkfifo((path_ + "/ops.csv").c_str(), 0600), 0);
+  EXPECT_EQ(check_folder(path_),
+            std::vector<std::string>{"ops.csv: open: is no regular file (invalid)"});
 }
 
 }  // namespace

@@ -116,6 +116,8 @@ std::vector<std::string_view> RunFacts::arm_names() const {
   return names;
 }
 
+constexpr int kDepthMax = 16;  // run.json has 3
+
 std::string facts_to_json(const RunFacts& facts) {
   Json object{{"format", "forebay-run"}, {"version", kFactsVersion}};
   Writer writer{object};
@@ -127,7 +129,9 @@ std::optional<RunFacts> facts_from_json(std::string_view file, std::string_view 
                                         Diagnostics& mistakes) {
   // The library reports a missing or mistyped member by an exception; it ends here.
   try {
-    const Json object = Json::parse(text);
+    // Deeper values are left out: what is shown of them is made by recursion.
+    const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kDepthMax; };
+    const Json object = Json::parse(text, shallow);
     if (object.at("format") != "forebay-run") {
       mistakes.add_at(file, 0, "is not the run.json of a result folder");
       return std::nullopt;

@@ -10,6 +10,7 @@
 // kNoSpace; reading collects Diagnostics.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 #include "core/error.h"
 #include "report/facts.h"
 #include "report/rows.h"
+#include "report/text_file.h"
 
 namespace forebay::report {
 
@@ -43,8 +45,10 @@ struct RunLog {
 
 class FolderWriter {
  public:
-  // Makes `path` and its parents. kExists: it holds a result.
+  // Makes `path` and its parents. kExists: it holds a result, or another run is writing one.
   [[nodiscard]] static Result<FolderWriter> create(const std::string& path);
+  // In `wanted` when that is not there yet, else in the first of wanted-2, -3, ... -999.
+  [[nodiscard]] static Result<FolderWriter> create_free(const std::string& wanted);
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string path_of(std::string_view file) const;
 
@@ -64,13 +68,21 @@ class FolderWriter {
   std::string path_;
 };
 
-// `path` when it is free, else the first free of path-2, path-3, ... up to path-999.
-[[nodiscard]] std::string free_folder(const std::string& path);
+// The files of a folder, each read once and kept, so that all who look see the same bytes.
+class FolderFiles {
+ public:
+  explicit FolderFiles(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] std::string path_of(std::string_view file) const;
+  // Valid as long as this is.
+  [[nodiscard]] const Result<std::string>& text(std::string_view file);
 
-// The file is the old one or the new one, never a part: written beside, then renamed.
-[[nodiscard]] Status replace_file(const std::string& path, std::string_view text);
-[[nodiscard]] Result<std::string> read_text(const std::string& path);
+ private:
+  std::string path_;
+  std::map<std::string, Result<std::string>, std::less<>> texts_;
+};
+
 // Facts and raw logs; nothing after noting what is missing or wrong.
+[[nodiscard]] std::optional<RunLog> read_folder(FolderFiles& files, Diagnostics& mistakes);
 [[nodiscard]] std::optional<RunLog> read_folder(const std::string& path, Diagnostics& mistakes);
 
 }  // namespace forebay::report

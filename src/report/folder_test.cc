@@ -66,12 +66,27 @@ TEST_F(Folder, AFolderThatHoldsAResultIsNotWrittenOver) {
   const auto again = FolderWriter::create(path_);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, Errc::kExists);
-  EXPECT_EQ(free_folder(path_), path_ + "-2");
+  const auto other = FolderWriter::create_free(path_);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->path(), path_ + "-2");
+  fs::remove_all(path_ + "-2");
+}
+
+TEST_F(Folder, IsMadeByOneRunOnly) {
+  fs::create_directories(path_);
+  const auto first = FolderWriter::create(path_);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(append_file(first->path_of(kRequestsFile), "a row\n"));
+  const auto second = FolderWriter::create(path_);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Errc::kExists);
+  EXPECT_TRUE(read_text(first->path_of(kRequestsFile))->ends_with("a row\n"));
 }
 
 TEST_F(Folder, AFolderThatCannotBeMadeIsAnError) {
   std::ofstream(path_) << "a file in the way";
   EXPECT_FALSE(FolderWriter::create(path_ + "/below"));
+  EXPECT_FALSE(FolderWriter::create_free(path_ + "/below"));
 }
 
 TEST_F(Folder, AMissingLogIsNamed) {
@@ -98,6 +113,9 @@ TEST(Facts, WhatIsNotFactsIsRefusedWithAReason) {
   EXPECT_EQ(reason("{\"format\": \"other\"}"), "is not the run.json of a result folder");
   EXPECT_EQ(reason("{\"format\": \"forebay-run\", \"version\": 99}"),
             "has version 99; this program reads 1");
+  EXPECT_NE(reason("{\"format\": \"forebay-run\", \"version\": " + std::string(200'000, '[') +
+                   std::string(200'000, ']') + "}"),
+            "");
   EXPECT_NE(reason("{\"format\": \"forebay-run\", \"version\": 1, \"name\": 3}").find("string"),
             std::string::npos);
 }

@@ -308,5 +308,16 @@ TEST(SummaryJson, MissingAndForeignFiguresAreNamed) {
   EXPECT_LE(compare_summaries("{}", honest).size(), kDifferencesMax);
 }
 
+// Shown by recursion, 200,000 levels would need more stack than there is.
+TEST(SummaryJson, ADeepValueIsADifference) {
+  TestLog test;
+  test.cell(0, 0);
+  const std::string honest = summary_to_json(summarise(test.log), test.log.facts);
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  const auto differences = compare_summaries("{\"format\": " + deep + "}", honest);
+  ASSERT_FALSE(differences.empty());
+  EXPECT_TRUE(differences[0].starts_with("format: ")) << differences[0];
+}
+
 }  // namespace
 }  // namespace forebay::report

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/printable.h"
 #include "report/format.h"
 
 namespace forebay::report {
@@ -12,7 +13,10 @@ namespace {
 // Columns as wide as their widest cell; the first to the left, the others to the right.
 class TextTable {
  public:
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<std::string> row) {
+    for (std::string& cell : row) cell = printable(cell);
+    rows_.push_back(std::move(row));
+  }
   [[nodiscard]] std::string text() const {
     std::vector<std::size_t> widths;
     for (const auto& row : rows_) {
@@ -36,18 +40,22 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// A line of its own, whatever text of the run it holds.
+std::string note_line(std::string_view text) { return fmt::format("  {}\n", printable(text)); }
+
 std::string head_text(const RunFacts& facts, const Summary& summary) {
-  std::string out = fmt::format("{}: {} of {} rounds, {}, seed {}\n", facts.name,
+  std::string out = fmt::format("{}: {} of {} rounds, {}, seed {}\n", printable(facts.name),
                                 summary.rounds_complete, facts.rounds_wanted,
                                 facts.virtual_time ? "virtual time" : "true time", facts.seed);
-  if (!facts.workload.empty()) out += fmt::format("  {}\n", facts.workload);
-  if (const std::string note = scale_note(facts.scale); !note.empty()) out += "  " + note + "\n";
+  if (!facts.workload.empty()) out += note_line(facts.workload);
+  if (const std::string note = scale_note(facts.scale); !note.empty()) out += note_line(note);
   if (!summary.partial.empty()) {
-    out += fmt::format("PARTIAL: {}; unfinished rounds are not compared\n", summary.partial);
+    out += fmt::format("PARTIAL: {}; unfinished rounds are not compared\n",
+                       printable(summary.partial));
   }
   if (!summary.valid) out += "INVALID: do not use these figures\n";
-  for (const std::string& reason : summary.invalid_reasons) out += fmt::format("  {}\n", reason);
-  for (const std::string& line : summary.advice) out += fmt::format("  {}\n", line);
+  for (const std::string& reason : summary.invalid_reasons) out += note_line(reason);
+  for (const std::string& line : summary.advice) out += note_line(line);
   return out;
 }
 
@@ -83,13 +91,14 @@ std::string arms_text(const RunFacts& facts, const Summary& summary) {
   for (const PublishedRow& row : facts.published) add_published(row, units, table);
   std::string out = table.text();
   for (const ArmSummary& arm : summary.arms) {
-    if (!arm.skipped.empty()) out += fmt::format("  {}: skipped: {}\n", arm.name, arm.skipped);
+    if (!arm.skipped.empty())
+      out += note_line(fmt::format("{}: skipped: {}", arm.name, arm.skipped));
   }
   for (const PublishedRow& row : facts.published) {
-    out += fmt::format("  {}: published, not measured here: {}\n", row.name, row.source);
+    out += note_line(fmt::format("{}: published, not measured here: {}", row.name, row.source));
   }
-  for (const std::string& disk : facts.disks) out += fmt::format("  {}\n", disk);
-  for (const std::string& note : footnotes(facts, summary)) out += fmt::format("  {}\n", note);
+  for (const std::string& disk : facts.disks) out += note_line(disk);
+  for (const std::string& note : footnotes(facts, summary)) out += note_line(note);
   return out;
 }
 
@@ -99,7 +108,7 @@ std::string comparisons_text(const RunFacts& facts, const Summary& summary) {
   for (const Comparison& comparison : summary.comparisons) {
     if (comparison.baseline != baseline) {
       baseline = comparison.baseline;
-      out += fmt::format("{} against {}\n", facts.candidate, baseline);
+      out += fmt::format("{} against {}\n", printable(facts.candidate), printable(baseline));
     }
     out +=
         fmt::format("  {:<16} {}\n", metric_title(comparison.metric), comparison_text(comparison));

@@ -1,0 +1,76 @@
+#include "joint/toml_nesting.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "joint/spec.h"
+
+namespace forebay::joint {
+namespace {
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+TEST(TomlNesting, DotsAndBracketsCountUpToTheLimit) {
+  for (const std::string& open : {std::string("["), std::string("{a=")}) {
+    EXPECT_EQ(line_nested_too_deep("x = " + repeated(open, 32)), 0U) << open;
+    EXPECT_EQ(line_nested_too_deep("\nx = " + repeated(open, 33)), 2U) << open;
+  }
+  EXPECT_EQ(line_nested_too_deep("[" + repeated("a.", 32) + "a]"), 0U);
+  EXPECT_EQ(line_nested_too_deep("[" + repeated("a.", 33) + "a]"), 1U);
+  EXPECT_EQ(line_nested_too_deep("\n\n" + repeated("a.", 33) + "a = 1"), 3U);
+  EXPECT_EQ(line_nested_too_deep(repeated("\"a\" . ", 33) + "a = 1"), 1U);
+}
+
+TEST(TomlNesting, WhatFollowsDoesNotAddUp) {
+  EXPECT_EQ(line_nested_too_deep(repeated("[[arm]]\nx = [1.5, 2.5]\na.b = {c = 1}\n", 100)), 0U);
+  EXPECT_EQ(line_nested_too_deep("x = [" + repeated("1.5,", 100) + "]"), 0U);
+}
+
+TEST(TomlNesting, StringsAndCommentsHoldNoLevels) {
+  const std::string deep = repeated("[", 40) + repeated("a.", 40);
+  EXPECT_EQ(line_nested_too_deep("x = \"" + deep + "\""), 0U);
+  EXPECT_EQ(line_nested_too_deep("x = '" + deep + "'"), 0U);
+  EXPECT_EQ(line_nested_too_deep("x = \"\"\"\n\"" + deep + "\n\"\"\""), 0U);
+  EXPECT_EQ(line_nested_too_deep("x = '''\n'" + deep + "\n'''"), 0U);
+  EXPECT_EQ(line_nested_too_deep("# " + deep), 0U);
+  EXPECT_EQ(line_nested_too_deep("x = \"\\\"" + deep + "\""), 0U);
+}
+
+// Where a string ends decides whether what follows is seen: TOML 1.0, "String".
+TEST(TomlNesting, LevelsBehindAStringAreSeen) {
+  const std::string deep = repeated("[", 40);
+  for (const std::string_view string :
+       {R"("\\")", R"('\')", R"("""a"""")", R"("""a""""")", "''''a'''''", "\"\"\"\n\\\"\"\"\"",
+        R"("")", "''", R"("""""")", "\"\\\"", "\"# not a comment\""}) {
+    EXPECT_NE(line_nested_too_deep("x = [" + std::string(string) + ",\n" + deep), 0U) << string;
+  }
+}
+
+// The library frees tables by recursion: each of these ended the process before.
+TEST(TomlNesting, ADeepSpecIsAMistakeWithItsLine) {
+  const std::string dots = repeated("a.", 100'000) + "a";
+  for (const std::string& text : {"[run]\n" + dots + " = 1\n", "[run]\n[" + dots + "]\n",
+                                  "[run]\nx = " + repeated("[", 100'000) + "\n"}) {
+    Diagnostics mistakes;
+    EXPECT_FALSE(read_spec({"deep.toml", text, {}}, mistakes));
+    ASSERT_EQ(mistakes.count(), 1U);
+    EXPECT_EQ(mistakes.kept()[0].place, "deep.toml:2");
+  }
+}
+
+TEST(TomlNesting, ADeepSetIsAMistake) {
+  for (const std::string& set :
+       {"run.name=" + repeated("[", 100'000), "run.name={" + repeated("a.", 100'000) + "a=1}"}) {
+    Diagnostics mistakes;
+    EXPECT_FALSE(read_spec({"set.toml", "[[arm]]\nkind = \"recompute\"\n", {set}}, mistakes));
+    EXPECT_NE(mistakes.text().find("nested deeper"), std::string::npos) << mistakes.text();
+  }
+}
+
+}  // namespace
+}  // namespace forebay::joint
