@@ -224,38 +224,58 @@ nlohmann::ordered_json block_rows(OpenStore& opened) {
   }
 }
 
+// As who writes would find it: it was opened for reading only, whatever it takes.
+store::StoreStats stats_at_rest(const std::string& url, const OpenStore& opened) {
+  store::StoreStats stats = opened.store->stats();
+  if (stats.flash.mode != store::FlashMode::kReadOnly) return stats;
+  const bool writable = takes_writes(url);
+  if (writable) stats.flash.mode = store::FlashMode::kReadWrite;
+  stats.flash.mode_reason = writable ? "" : "this user or the mount may not write";
+  return stats;
+}
+
+nlohmann::ordered_json stat_json(const OpenStore& opened, const store::StoreStats& stats) {
+  return {{"device", opened.device->describe()},
+          {"mode", to_string(stats.flash.mode)},
+          {"flash", tier_json(stats.tiers[static_cast<std::size_t>(store::Tier::kFlash)])},
+          {"segment_count", stats.flash.segment_count},
+          {"free_segment_count", stats.flash.free_segment_count},
+          {"recovered_blocks", stats.flash.recovered_blocks},
+          {"recovery_ns", stats.flash.recovery_time.count()},
+          {"index_bytes", stats.index_bytes},
+          {"host_written_bytes_ever", stats.flash.host_written_bytes_ever},
+          {"device_written_bytes_ever", stats.flash.device_written_bytes_ever}};
+}
+
+std::string stat_text(const OpenStore& opened, const store::StoreStats& stats) {
+  const auto& flash = stats.tiers[static_cast<std::size_t>(store::Tier::kFlash)];
+  return fmt::format(
+      "device     {}\nmode       {}{}{}\nblocks     {}\nused       {} of {}\n"
+      "segments   {} ({} free)\nwritten    {} of data, {} to the device, since it was made\n"
+      "recovered  {} blocks in {:.1f} ms\nindex      {}",
+      opened.device->describe(), to_string(stats.flash.mode),
+      stats.flash.mode_reason.empty() ? "" : ": ", stats.flash.mode_reason, flash.block_count,
+      format_bytes(flash.used_bytes), format_bytes(flash.capacity_bytes), stats.flash.segment_count,
+      stats.flash.free_segment_count, format_bytes(stats.flash.host_written_bytes_ever),
+      format_bytes(stats.flash.device_written_bytes_ever), stats.flash.recovered_blocks,
+      static_cast<double>(stats.flash.recovery_time.count()) / 1e6,
+      format_bytes(stats.index_bytes));
+}
+
 int run_stat(const Invocation& call) {
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
   if (!opened) return opened.error();
-  const store::StoreStats stats = opened->store->stats();
+  const store::StoreStats stats = stats_at_rest(call.arguments()[0], *opened);
   if (call.has("--metrics")) {
     telemetry::MetricsPage page;
-    store::add_metrics(stats, page);
+    store::add_store_metrics(stats, page);
     if (!close_store(*opened)) return kExitFailed;
     fmt::print("{}", page.text());
     return kExitOk;
   }
-  const auto& flash = stats.tiers[static_cast<std::size_t>(store::Tier::kFlash)];
-  nlohmann::ordered_json json{{"device", opened->device->describe()},
-                              {"mode", to_string(stats.flash.mode)},
-                              {"flash", tier_json(flash)},
-                              {"segment_count", stats.flash.segment_count},
-                              {"free_segment_count", stats.flash.free_segment_count},
-                              {"recovered_blocks", stats.flash.recovered_blocks},
-                              {"recovery_ns", stats.flash.recovery_time.count()},
-                              {"index_bytes", stats.index_bytes},
-                              {"corrupt_records", stats.flash.corrupt_records},
-                              {"drive_writes_per_day", stats.flash.drive_writes_per_day}};
+  nlohmann::ordered_json json = stat_json(*opened, stats);
   if (call.has("--blocks")) json["blocks"] = block_rows(*opened);
-  std::string text = fmt::format(
-      "device     {}\nmode       {}{}{}\nblocks     {}\nused       {} of {}\n"
-      "segments   {} ({} free)\nrecovered  {} blocks in {:.1f} ms\nindex      {}",
-      opened->device->describe(), to_string(stats.flash.mode),
-      stats.flash.mode_reason.empty() ? "" : ": ", stats.flash.mode_reason, flash.block_count,
-      format_bytes(flash.used_bytes), format_bytes(flash.capacity_bytes), stats.flash.segment_count,
-      stats.flash.free_segment_count, stats.flash.recovered_blocks,
-      static_cast<double>(stats.flash.recovery_time.count()) / 1e6,
-      format_bytes(stats.index_bytes));
+  std::string text = stat_text(*opened, stats);
   if (call.has("--blocks")) {
     for (const auto& row : json["blocks"]) {
       text += fmt::format("\nblock      {} {} bytes", row["id"].get<std::string>(),
@@ -276,11 +296,13 @@ int run_verify(const Invocation& call) {
   }
   auto findings = nlohmann::ordered_json::array();
   for (const auto& finding : result->findings) {
+    const bool of_block = finding.id != store::BlockId{};
+    const std::string id = to_hex(finding.id.digest);
     findings.push_back({{"offset_bytes", finding.offset_bytes},
-                        {"id", to_hex(finding.id.digest)},
+                        {"id", of_block ? nlohmann::json(id) : nlohmann::json()},
                         {"reason", finding.reason}});
     if (!call.json()) {
-      fmt::print("offset {}: block {}: {}\n", finding.offset_bytes, to_hex(finding.id.digest),
+      fmt::print("offset {}: {}{}\n", finding.offset_bytes, of_block ? "block " + id + ": " : "",
                  finding.reason);
     }
   }
@@ -309,7 +331,7 @@ constexpr std::array<Flag, 3> kGetFlags{{
 }};
 constexpr std::array<Flag, 2> kStatFlags{{
     {"--blocks", "", "", "list every block with its id; reads the whole store"},
-    {"--metrics", "", "", "print all figures as Prometheus reads them"},
+    {"--metrics", "", "", "print what the store holds as Prometheus reads it"},
 }};
 
 }  // namespace

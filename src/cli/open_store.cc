@@ -48,9 +48,12 @@ void explain(const std::string& url, const Error& error, const OpenStoreOptions&
       break;
     case Errc::kReadOnly:
     case Errc::kDenied:
-      tell(
-          "  hint: make the file and its mount writable, or `forebay store export` the "
-          "blocks and import them into a store elsewhere\n");
+      tell("  hint: {}
+",
+           options.reads_only
+               ? "this user must be allowed to read the file"
+               : "make the file and its mount writable, or `forebay store export` the blocks "
+                 "and import them into a store elsewhere");
       break;
     case Errc::kInvalid:
     case Errc::kBusy:
@@ -224,17 +227,20 @@ std::optional<OpenStore> open_flash_device(const std::string& url,
   }
   opened.engine = std::move(*engine);
   opened.loop = std::make_unique<io::Loop>(*opened.engine);
-  const bool write =
-      options.write && !(options.reads_only && std::ranges::any_of(paths_of(url), refuses_writes));
-  auto device = block::open_device(
-      *opened.loop, url,
-      {.size_bytes = options.size_bytes, .write = write, .create = options.size_bytes != 0});
+  auto device = block::open_device(*opened.loop, url,
+                                   {.size_bytes = options.size_bytes,
+                                    .write = !options.reads_only,
+                                    .create = options.size_bytes != 0});
   if (!device) {
     explain(url, device.error(), options);
     return std::nullopt;
   }
   opened.device = std::move(*device);
   return opened;
+}
+
+bool takes_writes(const std::string& url) {
+  return std::ranges::none_of(paths_of(url), refuses_writes);
 }
 
 bool names_store(const std::string& url, const std::string& path) {

@@ -18,6 +18,9 @@ namespace forebay::cli {
 // Whether the file at `path` is one of those that `url` names, by whatever name.
 [[nodiscard]] bool names_store(const std::string& url, const std::string& path);
 
+// Whether this process may write the files that `url` names; true where they are absent.
+[[nodiscard]] bool takes_writes(const std::string& url);
+
 // Destroyed from the bottom up.
 struct OpenStore {
   std::unique_ptr<io::Engine> engine;
@@ -34,9 +37,8 @@ struct OpenStoreOptions {
   std::uint64_t dram_bytes = 0;
   // A block of this size must fit, or nothing is formatted. 0: none is meant.
   std::uint64_t data_bytes = 0;
-  bool write = true;
-  // A store that cannot be written is opened for reading: not one of its bytes changes. A block
-  // that does not prove itself stays where it is, for `store verify`; else reading removes it.
+  // Opened for reading: not one of its bytes changes, whatever state it is in. A block that does
+  // not prove itself stays where it is, for `store verify`; else reading removes it.
   bool reads_only = false;
 };
 

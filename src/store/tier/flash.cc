@@ -31,7 +31,7 @@ Uuid make_uuid(block::Device& device, const FlashOptions& options) {
 struct Opened {
   std::shared_ptr<FlashCore> core;
   bool fresh = false;
-  bool repair = false;
+  SuperblockDamage damage;
 };
 
 Task<Result<Opened>> open_core(block::Device* device, FlashOwner* owner, FlashOptions options,
@@ -44,7 +44,7 @@ Task<Result<Opened>> open_core(block::Device* device, FlashOwner* owner, FlashOp
   if (found) {
     opened.core = std::make_shared<FlashCore>(*device, *owner, options, found->facts.layout,
                                               found->facts.uuid);
-    opened.repair = found->needs_repair;
+    opened.damage = found->damage;
     co_return opened;
   }
   if (found.error().code != Errc::kNotFound || !options.format) {
@@ -82,7 +82,7 @@ Task<Result<std::unique_ptr<FlashTier>>> FlashTier::open(block::Device* device, 
   auto log = std::make_unique<FlashLog>(std::move(opened->core));
   FlashLog::Start start;
   start.fresh = opened->fresh;
-  start.repair_superblock = opened->repair;
+  start.damage = opened->damage;
   start.io = io;
   start.began = began;
   FOREBAY_CO_TRY_STATUS(co_await log->start(start));

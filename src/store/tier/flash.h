@@ -127,6 +127,9 @@ struct FlashStats {
   std::uint64_t data_bytes_max = 0;        // the largest block that fits a segment
   std::uint64_t host_written_bytes = 0;    // asked for by append(): data only
   std::uint64_t device_written_bytes = 0;  // all that went to the device, summaries and moves too
+  // The same two over all lives of the store, as the last checkpoint of each counted.
+  std::uint64_t host_written_bytes_ever = 0;
+  std::uint64_t device_written_bytes_ever = 0;
   std::uint64_t moved_bytes = 0;
   std::uint64_t dropped_blocks = 0;
   std::uint64_t corrupt_records = 0;
@@ -143,7 +146,7 @@ struct FlashStats {
 // One finding of verify(): which block, where, why.
 struct FlashFinding {
   std::uint64_t offset_bytes = 0;
-  BlockId id;
+  BlockId id;  // all zeroes: no block, but what the store keeps beside its blocks
   std::string reason;
 };
 
@@ -190,6 +193,7 @@ class FlashTier {
   }
   [[nodiscard]] virtual std::size_t kept_bytes_max() const { return 0; }
   // Reads and checks every record, at class GC; findings are returned, bounded by `findings_max`.
+  // On a device that is open for reading only, what open() could have repaired is one too.
   struct VerifyResult {
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;

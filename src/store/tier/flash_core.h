@@ -87,6 +87,8 @@ class FlashCore : public std::enable_shared_from_this<FlashCore> {
   FlashHealth health;
   WearMeter wear;
   FlashCounters counters;
+  // Damage that open() found and left, since the device is open for reading only.
+  std::vector<FlashFinding> unhealed;
 
  private:
   [[nodiscard]] Status before_submit(const block::Request& request);

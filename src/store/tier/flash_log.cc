@@ -1,11 +1,13 @@
 #include "store/tier/flash_log.h"
 
+#include <fmt/core.h>
+
+#include <optional>
 #include <utility>
 
 #include "core/log.h"
 #include "store/tier/flash_recovery.h"
 #include "store/tier/flash_scrub.h"
-#include "store/tier/flash_superblock.h"
 
 namespace forebay::store {
 
@@ -40,16 +42,30 @@ Task<Status> FlashLog::start(Start start) {
       for (const std::uint32_t index : recovery.to_seal()) writer_->head().seal_soon(index);
     }
   }
-  // A device that cannot be repaired now is still good to read.
-  if (start.repair_superblock && !read_only) {
-    const Status repaired = co_await write_superblocks(core_.get(), start.io);
-    if (!repaired) log_warn("flash: a superblock copy is damaged: {}", to_string(repaired.error()));
-  }
+  co_await repair_superblock(&start.damage, start.io);
   core_->counters.recovery_time = core_->now() - start.began;
   reclaimer_.start();
   // What was opened for reading stays so: there is no write to try.
   if (!read_only) probe_.start();
   co_return Status{};
+}
+
+Task<void> FlashLog::repair_superblock(const SuperblockDamage* damage, RangeOptions options) {
+  bool damaged = false;
+  for (std::size_t copy = 0; copy < damage->size(); ++copy) {
+    const std::optional<Error>& why = (*damage)[copy];
+    if (!why) continue;
+    damaged = true;
+    if (!core_->device().geometry().read_only) continue;
+    core_->unhealed.push_back(
+        {kSuperblockOffsets[copy],
+         {},
+         fmt::format("superblock copy {} is damaged ({}); the next writable open rewrites it",
+                     copy + 1, to_string(*why))});
+  }
+  if (!damaged || core_->device().geometry().read_only) co_return;
+  const Status repaired = co_await write_superblocks(core_.get(), options);
+  if (!repaired) log_warn("flash: a superblock copy is damaged: {}", to_string(repaired.error()));
 }
 
 Task<void> FlashLog::append(std::span<FlashAppend> items, FlashCall call) {
@@ -140,6 +156,8 @@ FlashStats FlashLog::stats() const {
   stats.data_bytes_max = layout.data_bytes_max();
   stats.host_written_bytes = counters.host_written_bytes;
   stats.device_written_bytes = counters.device_written_bytes;
+  stats.host_written_bytes_ever = counters.host_written_before + counters.host_written_bytes;
+  stats.device_written_bytes_ever = counters.device_written_before + counters.device_written_bytes;
   stats.moved_bytes = counters.moved_bytes;
   stats.dropped_blocks = counters.dropped_blocks;
   stats.corrupt_records = counters.corrupt_records;

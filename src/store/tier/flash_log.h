@@ -12,6 +12,7 @@
 #include "store/tier/flash_range.h"
 #include "store/tier/flash_reader.h"
 #include "store/tier/flash_reclaim.h"
+#include "store/tier/flash_superblock.h"
 #include "store/tier/flash_tombstones.h"
 #include "store/tier/flash_writer.h"
 
@@ -25,8 +26,8 @@ class FlashLog final : public FlashTier {
   FlashLog& operator=(const FlashLog&) = delete;
 
   struct Start {
-    bool fresh = false;              // just formatted: nothing to recover
-    bool repair_superblock = false;  // one copy is damaged
+    bool fresh = false;  // just formatted: nothing to recover
+    SuperblockDamage damage;
     RangeOptions io;
     Nanos began{0};
   };
@@ -47,6 +48,9 @@ class FlashLog final : public FlashTier {
   [[nodiscard]] FlashStats stats() const override;
 
  private:
+  // A device that cannot be repaired now is still good to read.
+  [[nodiscard]] Task<void> repair_superblock(const SuperblockDamage* damage, RangeOptions options);
+
   std::shared_ptr<FlashCore> core_;
   FlashReader* reader_;  // parts of the core
   FlashWriter* writer_;

@@ -1,5 +1,7 @@
 #include "store/tier/flash_recovery.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <deque>
 #include <tuple>
@@ -216,9 +218,23 @@ Task<Result<FlashRecovery::Loaded>> FlashRecovery::load(std::uint32_t index) {
     log_warn("flash: segment {}: {}: reading the segment itself", index,
              to_string(summary.error()));
   }
+  note_damaged_summary(index, summary.error());
   const Status scanned = co_await scan(index, core_.segments.at(index).sequence);
   if (!scanned) co_return std::unexpected(scanned.error());
   co_return loaded;
+}
+
+// A writable device gets a new one when the segment is sealed again.
+void FlashRecovery::note_damaged_summary(std::uint32_t index, const Error& why) {
+  if (!core_.device().geometry().read_only) return;
+  const FlashLayout& layout = core_.layout();
+  const FlashPage page = layout.segment_page(index) + core_.segments.at(index).body_page;
+  core_.unhealed.push_back(
+      {layout.offset_of(page),
+       {},
+       fmt::format("the summary of segment {} is damaged ({}); the next writable open writes a new "
+                   "one from the records",
+                   index, to_string(why))});
 }
 
 Task<Status> FlashRecovery::load_heat(std::uint32_t index, Loaded* loaded) {

@@ -56,6 +56,7 @@ class FlashRecovery {
   [[nodiscard]] bool is_buried(const BlockId& id, std::uint64_t sequence, FlashPage page) const;
   [[nodiscard]] Task<Status> load_tombstones();
   [[nodiscard]] Task<Result<Loaded>> load(std::uint32_t index);
+  void note_damaged_summary(std::uint32_t index, const Error& why);
   [[nodiscard]] Task<Status> load_heat(std::uint32_t index, Loaded* loaded);
   [[nodiscard]] Task<Status> deliver_all();
   void deliver(std::uint32_t index, const Loaded& loaded);

@@ -99,6 +99,7 @@ class MapOwner final : public FlashOwner {
 struct RigOptions {
   std::uint64_t device_bytes = 4 << 20;
   std::uint64_t seed = 1;
+  bool read_only = false;  // how the device is opened from the next power_on() on
   FlashOptions flash;
   io::SimOptions sim;
 };
@@ -121,7 +122,8 @@ class FlashRig {
     loop = std::make_unique<io::Loop>(*engine);
     block::OpenDevice open;
     open.size_bytes = options_.device_bytes;
-    open.create = true;
+    open.write = !options_.read_only;
+    open.create = open.write;
     device = block::open_file_device(*loop, kRigPath, open).value();
   }
   // The process is gone; what was written stays written.

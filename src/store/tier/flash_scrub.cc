@@ -36,6 +36,10 @@ Task<Result<FlashTier::VerifyResult>> Scrubber::run(CancelSource* cancel) {
   RangeOptions options;
   options.op_class = block::OpClass::kGc;
   options.cancel = cancel;
+  for (const FlashFinding& left : core_.unhealed) {
+    ++result_.bad;
+    find(left.offset_bytes, left.id, left.reason);
+  }
   for (std::uint32_t i = 0; i < core_.segments.count(); ++i) {
     FOREBAY_CO_TRY_STATUS(co_await scrub(i, options));
   }

@@ -14,17 +14,20 @@ constexpr std::size_t kFormatWidth = 32;
 
 struct Collected {
   std::optional<SuperblockFacts> good;
-  std::size_t good_copies = 0;
+  SuperblockDamage damage;
   Error worst = Error(Errc::kNotFound, "flash: no store on this device");
 };
 
-void collect(Collected& all, const Result<SuperblockFacts>& copy) {
-  if (copy) {
-    // Two good copies of two stores: the first one, at offset 0, is written first at format.
-    if (!all.good) all.good = *copy;
-    if (copy->uuid == all.good->uuid) ++all.good_copies;
-  } else if (copy.error().code != Errc::kNotFound) {
-    all.worst = copy.error();
+void collect(Collected& all, std::size_t at, const Result<SuperblockFacts>& copy) {
+  if (!copy) {
+    all.damage[at] = copy.error();
+    if (copy.error().code != Errc::kNotFound) all.worst = copy.error();
+    return;
+  }
+  // Two good copies of two stores: the first one, at offset 0, is written first at format.
+  if (!all.good) all.good = *copy;
+  if (copy->uuid != all.good->uuid) {
+    all.damage[at] = Error(Errc::kCorrupt, "superblock: of another store");
   }
 }
 
@@ -34,12 +37,13 @@ Task<Result<FoundSuperblock>> find_superblock(FlashCore* core, RangeOptions opti
   Collected all;
   const std::size_t bytes = round_up(kPageBytesMin, core->align_bytes());
   std::optional<Error> unreadable;
-  for (const std::uint64_t offset : kSuperblockOffsets) {
-    const auto page = co_await read_range(core, offset, core->buffers.take(bytes), options);
+  for (std::size_t at = 0; at < all.damage.size(); ++at) {
+    const auto page =
+        co_await read_range(core, kSuperblockOffsets[at], core->buffers.take(bytes), options);
     if (page) {
-      collect(all, decode_superblock(page->bytes()));
+      collect(all, at, decode_superblock(page->bytes()));
     } else {
-      unreadable = page.error();
+      all.damage[at] = unreadable = page.error();
     }
   }
   if (!all.good) co_return std::unexpected(unreadable ? *unreadable : all.worst);
@@ -53,7 +57,7 @@ Task<Result<FoundSuperblock>> find_superblock(FlashCore* core, RangeOptions opti
   const std::uint64_t end = layout.offset_of(layout.kept_page(0)) +
                             std::uint64_t{2} * layout.kept_pages * layout.page_bytes;
   if (end > core->device().geometry().size_bytes) layout.kept_pages = 0;
-  co_return FoundSuperblock{*all.good, all.good_copies < 2};
+  co_return FoundSuperblock{*all.good, all.damage};
 }
 
 Task<Status> write_superblock(FlashCore* core, std::uint32_t copy, RangeOptions options) {

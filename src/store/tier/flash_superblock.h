@@ -4,15 +4,21 @@
 // another device), kVersion, and the device's.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "core/task.h"
 #include "store/tier/flash_core.h"
 #include "store/tier/flash_range.h"
 
 namespace forebay::store {
 
+// By copy: why it is not good.
+using SuperblockDamage = std::array<std::optional<Error>, 2>;
+
 struct FoundSuperblock {
   SuperblockFacts facts;
-  bool needs_repair = false;  // one of the two copies is not good
+  SuperblockDamage damage;  // at most one is set: what another copy repairs
 };
 // `core` is any core on the device; only its queues are used.
 [[nodiscard]] Task<Result<FoundSuperblock>> find_superblock(FlashCore* core, RangeOptions options);

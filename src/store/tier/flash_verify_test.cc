@@ -89,6 +89,42 @@ TEST(FlashVerify, ADamagedSummaryIsAFindingOfItsOwn) {
   EXPECT_NE(result.findings[0].reason.find("summary"), std::string::npos);
 }
 
+// What a writable open would repair on its way stays as it is, and is told.
+TEST(FlashVerify, WhatAWritableOpenRepairsIsAFindingWhereItMayNot) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  (void)rig.append(1, 60, 16384);
+  rig.drain();
+  const FlashPage page = rig.owner->known[rig_id(1)].page;
+  const auto layout = make_flash_layout(4 << 20, 4096, 64 << 10).value();
+  const std::uint64_t end =
+      layout.offset_of(layout.segment_page(layout.segment_of(page))) + layout.segment_bytes;
+  rig.power_off();
+  rig.file().corrupt(kSuperblockOffsets[1] + 16, std::byte{1});
+  rig.file().corrupt(end - 2 * 4096 + 5, std::byte{1});
+  const std::uint64_t writes = rig.writes_started();
+  rig.options().read_only = true;
+  rig.power_on();
+  ASSERT_TRUE(rig.open());
+  const auto result = verify(rig);
+  EXPECT_EQ(result.records, 60U);
+  EXPECT_EQ(result.bad, 2U);
+  ASSERT_EQ(result.findings.size(), 2U);
+  for (const auto& finding : result.findings) EXPECT_EQ(finding.id, BlockId{});
+  EXPECT_EQ(result.findings[0].offset_bytes, end - 2 * 4096);
+  EXPECT_NE(result.findings[0].reason.find("summary"), std::string::npos);
+  EXPECT_EQ(result.findings[1].offset_bytes, kSuperblockOffsets[1]);
+  EXPECT_NE(result.findings[1].reason.find("superblock copy 2"), std::string::npos);
+  ASSERT_TRUE(rig.loop->run(rig.tier->close()));
+  EXPECT_EQ(rig.writes_started(), writes);
+  rig.power_off();
+  rig.options().read_only = false;
+  rig.power_on();
+  ASSERT_TRUE(rig.open());
+  rig.drain();
+  EXPECT_EQ(verify(rig).bad, 0U) << "both were repaired";
+}
+
 TEST(FlashVerify, CanBeCancelled) {
   FlashRig rig;
   ASSERT_TRUE(rig.open());
