@@ -11,6 +11,8 @@ namespace {
 
 // For a terminate request to leave; then the connection is closed without it.
 constexpr Nanos kEndingTime = std::chrono::seconds(1);
+// A command's time is counted in so many ticks.
+constexpr std::uint32_t kTicks = 4;
 
 }  // namespace
 
@@ -27,8 +29,9 @@ Connection::~Connection() {
   FOREBAY_CHECK(state_ == ConnectionState::kIdle || state_ == ConnectionState::kClosed);
 }
 
-void Connection::start(Nanos patience) {
+void Connection::start(Nanos patience, Nanos command_time) {
   FOREBAY_CHECK(state_ == ConnectionState::kIdle);
+  command_time_ = command_time;
   state_ = ConnectionState::kConnecting;
   queue_.start();
   loop_.arm(timer_, loop_.now() + patience,
@@ -138,7 +141,7 @@ void Connection::on_sent() {
 void Connection::advance() {
   if (state_ == ConnectionState::kClosed) return;
   if (queue_.state() == QueueState::kReady && !std::exchange(ready_told_, true)) {
-    timer_.cancel();
+    watch_commands();
     owner_.on_ready(*this);
   }
   if (state_ == ConnectionState::kWorking) {
@@ -146,6 +149,15 @@ void Connection::advance() {
     send();
   }
   if (queue_.state() >= QueueState::kEnding) watch_ending();
+}
+
+void Connection::watch_commands() {
+  loop_.arm(timer_, loop_.now() + command_time_ / kTicks, [this] {
+    if (queue_.tick() > kTicks) {
+      return close({Errc::kTimedOut, "nvme: a command was not answered in time"});
+    }
+    watch_commands();
+  });
 }
 
 void Connection::watch_ending() {

@@ -38,8 +38,9 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The queue must be ready within `patience`.
-  void start(Nanos patience);
+  // The queue must be ready within `patience`; then every command must be answered within
+  // `command_time`, or a quarter more, or the connection ends with kTimedOut.
+  void start(Nanos patience, Nanos command_time);
   // Queue::can_submit() only.
   void submit(QueueCommand& command);
   void abandon(QueueCommand& command, const Error& error);
@@ -56,6 +57,7 @@ class Connection {
   void on_sent();
   void advance();
   void watch_ending();
+  void watch_commands();
 
   io::Loop& loop_;
   Owner& owner_;
@@ -63,7 +65,8 @@ class Connection {
   Queue queue_;
   ConnectionState state_ = ConnectionState::kIdle;
   io::FileId socket_ = io::kNoFile;
-  io::Loop::Timer timer_;
+  io::Loop::Timer timer_;  // for getting ready, then for commands, then for ending
+  Nanos command_time_{};
   bool ready_told_ = false;
   bool ending_watched_ = false;
   io::Op connect_op_;

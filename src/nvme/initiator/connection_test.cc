@@ -2,9 +2,7 @@
 // time.
 #include "nvme/initiator/connection.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 
 #include <memory>
 
@@ -12,23 +10,11 @@
 #include "core/bytes.h"
 #include "io/sim.h"
 #include "nvme/initiator/controller_setup.h"
+#include "nvme/initiator/fabric_testing.h"
 #include "nvme/target/target.h"
 
 namespace forebay::nvme::initiator {
 namespace {
-
-constexpr const char* kNqn = "nqn.2026-12.org.forebay:disk";
-
-PeerAddress loopback(std::uint16_t port) {
-  PeerAddress address;
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(port);
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  std::memcpy(&address.storage, &to, sizeof to);
-  address.bytes = sizeof to;
-  return address;
-}
 
 class Watcher final : public Connection::Owner {
  public:
@@ -45,7 +31,7 @@ class Watcher final : public Connection::Owner {
 class ConnectionTest : public testing::Test {
  protected:
   ConnectionTest() {
-    target_.add_subsystem(kNqn).add_namespace(1, *device_);
+    target_.add_subsystem(kTestNqn).add_namespace(1, *device_);
     port_ = target_.listen("127.0.0.1", 0).value();
   }
   ~ConnectionTest() override {
@@ -53,12 +39,12 @@ class ConnectionTest : public testing::Test {
     while (connection_ && !watcher_.closed) loop_.turn();
     loop_.run(target_.drain());
   }
-  void start(std::uint16_t port, const char* nqn = kNqn) {
+  void start(std::uint16_t port, const char* nqn = kTestNqn) {
     QueueOptions options;
     options.subsystem_nqn = nqn;
     options.host.nqn = "nqn.2026-12.org.forebay:host";
     connection_ = std::make_unique<Connection>(loop_, watcher_, loopback(port), options);
-    connection_->start(std::chrono::seconds(2));
+    connection_->start(std::chrono::seconds(2), std::chrono::seconds(8));
     while (!watcher_.ready && !watcher_.closed) loop_.turn();
   }
   ControllerFacts set_up() {
@@ -111,6 +97,27 @@ TEST_F(ConnectionTest, ClosingGivesCommandsBackAndTellsOnce) {
   EXPECT_TRUE(done);
   EXPECT_EQ(command.result.error().code, Errc::kCancelled);
   EXPECT_EQ(connection_->state(), ConnectionState::kClosed);
+}
+
+// An abandoned command counts too: its slot is taken until the target answers.
+TEST_F(ConnectionTest, ACommandThatIsNotAnsweredEndsIt) {
+  start(port_);
+  set_up();
+  QueueCommand command;
+  bool done = false;
+  command.sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kAsyncEvent);  // no answer for now
+  command.context = &done;
+  command.on_done = [](QueueCommand& c) { *static_cast<bool*>(c.context) = true; };
+  const Nanos before = loop_.now();
+  connection_->submit(command);
+  loop_.turn();
+  for (int i = 0; i < 20; ++i) loop_.turn();
+  connection_->abandon(command, {Errc::kCancelled, "test: abandoned"});
+  EXPECT_TRUE(done);
+  while (!watcher_.closed) loop_.turn();
+  EXPECT_EQ(watcher_.error.code, Errc::kTimedOut);
+  EXPECT_GE(loop_.now() - before, std::chrono::seconds(8));
+  EXPECT_LE(loop_.now() - before, std::chrono::seconds(11));
 }
 
 TEST_F(ConnectionTest, NobodyListensThere) {

@@ -59,6 +59,8 @@ class ControllerSetup {
 
   [[nodiscard]] SetupState state() const { return state_; }
   [[nodiscard]] const ControllerFacts& facts() const { return facts_; }
+  // CC as it was set; from kEnable on.
+  [[nodiscard]] std::uint32_t configuration() const { return configuration_; }
   [[nodiscard]] QueueCommand& command() { return command_; }
   // Makes command() the one of this state; on_done and context stay.
   void prepare();

@@ -172,6 +172,14 @@ void Queue::abandon(QueueCommand& command, const Error& error) {
   return_command(command, std::unexpected(error));
 }
 
+std::uint32_t Queue::tick() {
+  std::uint32_t longest = 0;
+  for (Slot& slot : slots_) {
+    if (slot.state != SlotState::kFree) longest = std::max(longest, ++slot.ticks);
+  }
+  return longest;
+}
+
 void Queue::close(const Error& error) {
   end(error);
   control_pdu_.reset();

@@ -76,6 +76,9 @@ class Queue {
   // Gives a command back with `error`, now or when the kernel lets go of its memory. A command that
   // carries data to the controller and was sent is not given back: it may still take effect.
   void abandon(QueueCommand& command, const Error& error);
+  // One tick of the owner's clock; through how many the longest unanswered command, abandoned or
+  // not, has waited. 0: there is none.
+  [[nodiscard]] std::uint32_t tick();
   // Ends at once, without a word to the peer.
   void close(const Error& error);
 

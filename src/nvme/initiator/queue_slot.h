@@ -39,7 +39,8 @@ struct Slot {
   std::uint32_t due_bytes = 0;    // of them, not yet in a send
   std::uint16_t transfer_tag = 0;
 
-  bool in_batch = false;  // the present send reads its memory
+  std::uint32_t ticks = 0;  // since it was taken
+  bool in_batch = false;    // the present send reads its memory
   Cqe cqe;
   Slot* next = nullptr;
 };
