@@ -1,4 +1,4 @@
-// One promise for every device, leaf or decorator; and what each decorator adds.
+// The promise of every device (device_conformance_testing.h), and what each decorator adds.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "block/device_conformance_testing.h"
 #include "block/device_url.h"
 #include "block/faulty.h"
 #include "block/file.h"
@@ -21,18 +22,6 @@
 
 namespace forebay::block {
 namespace {
-
-constexpr std::size_t kPage = 4096;
-
-struct FreeDeleter {
-  void operator()(std::byte* p) const { std::free(p); }
-};
-using Memory = std::unique_ptr<std::byte, FreeDeleter>;
-Memory pages(std::size_t count) {
-  auto* raw = static_cast<std::byte*>(std::aligned_alloc(kPage, count * kPage));
-  std::memset(raw, 0, count * kPage);
-  return Memory(raw);
-}
 
 // A simulated world: engine, loop, and devices made on it.
 struct World {
@@ -47,13 +36,24 @@ struct World {
   }
 };
 
-struct DeviceKind {
+struct SimKind {
   const char* name;
   std::function<std::unique_ptr<Device>(World&)> make;
 };
 
-const std::vector<DeviceKind>& kinds() {
-  static const std::vector<DeviceKind> all{
+class SimWorld final : public ConformanceWorld {
+ public:
+  explicit SimWorld(const SimKind& kind) : kind_(kind) {}
+  [[nodiscard]] io::Loop& loop() override { return world_.loop; }
+  [[nodiscard]] std::unique_ptr<Device> make_device() override { return kind_.make(world_); }
+
+ private:
+  SimKind kind_;
+  World world_;
+};
+
+std::vector<DeviceKind> kinds() {
+  static const std::vector<SimKind> all{
       {"memory", [](World& w) { return make_memory_device(w.loop, {.size_bytes = 8 * kMiB}); }},
       {"file", [](World& w) { return w.file("a"); }},
       {"stripe",
@@ -72,79 +72,11 @@ const std::vector<DeviceKind>& kinds() {
          w.kept.push_back(w.file("a"));
          return ScheduledDevice::make(w.kept.back().get(), {});
        }}};
-  return all;
-}
-
-Task<Result<std::size_t>> do_read(Device* device, std::uint64_t offset, std::vector<iovec> pieces) {
-  co_return co_await read(*device, offset, pieces);
-}
-Task<Result<std::size_t>> do_write(Device* device, std::uint64_t offset,
-                                   std::vector<iovec> pieces) {
-  co_return co_await write(*device, offset, pieces);
-}
-Task<Result<std::size_t>> do_flush(Device* device) { co_return co_await flush(*device); }
-
-class DeviceConformance : public testing::TestWithParam<DeviceKind> {
- protected:
-  World world_;
-  std::unique_ptr<Device> device_ = GetParam().make(world_);
-  io::Loop& loop_ = world_.loop;
-};
-
-TEST_P(DeviceConformance, ReadsBackWhatWasWrittenAcrossPiecesAndUnits) {
-  const std::size_t count = 100;  // 400 KiB: several stripe units
-  const Memory out = pages(count);
-  for (std::size_t i = 0; i < count * kPage; ++i) {
-    out.get()[i] = static_cast<std::byte>((i * 31 + i / kPage) & 0xff);
+  std::vector<DeviceKind> made;
+  for (const SimKind& kind : all) {
+    made.push_back({kind.name, [&kind] { return std::make_unique<SimWorld>(kind); }});
   }
-  std::vector<iovec> pieces{{out.get(), 3 * kPage},
-                            {out.get() + 3 * kPage, 50 * kPage},
-                            {out.get() + 53 * kPage, 47 * kPage}};
-  EXPECT_EQ(loop_.run(do_write(device_.get(), 7 * kPage, pieces)).value(), count * kPage);
-  EXPECT_TRUE(loop_.run(do_flush(device_.get())).has_value());
-  const Memory in = pages(count);
-  EXPECT_EQ(loop_.run(do_read(device_.get(), 7 * kPage, {{in.get(), count * kPage}})).value(),
-            count * kPage);
-  EXPECT_EQ(std::memcmp(in.get(), out.get(), count * kPage), 0);
-  EXPECT_FALSE(device_->describe().empty());
-}
-
-TEST_P(DeviceConformance, RefusesWhatIsUnalignedOrBeyondTheEnd) {
-  const Memory memory = pages(2);
-  const std::uint64_t end = device_->geometry().size_bytes;
-  const auto code = [&](std::uint64_t offset, iovec piece) {
-    const auto result = loop_.run(do_read(device_.get(), offset, {piece}));
-    return result ? Errc{} : result.error().code;
-  };
-  EXPECT_EQ(code(1, {memory.get(), kPage}), Errc::kInvalid);
-  EXPECT_EQ(code(0, {memory.get() + 8, kPage}), Errc::kInvalid);
-  EXPECT_EQ(code(0, {memory.get(), 100}), Errc::kInvalid);
-  EXPECT_EQ(code(0, {memory.get(), 0}), Errc::kInvalid);
-  EXPECT_EQ(code(end, {memory.get(), kPage}), Errc::kInvalid);
-  EXPECT_EQ(code(~std::uint64_t{0} - kPage + 1, {memory.get(), kPage}), Errc::kInvalid);
-}
-
-TEST_P(DeviceConformance, ManyAtOnceEndExactlyOnceEvenWhenCancelled) {
-  constexpr std::size_t kCount = 200;
-  const Memory memory = pages(kCount);
-  std::vector<Request> requests(kCount);
-  std::vector<iovec> pieces(kCount);
-  std::vector<int> ended(kCount);
-  for (std::size_t i = 0; i < kCount; ++i) {
-    pieces[i] = {memory.get() + i * kPage, kPage};
-    requests[i].offset_bytes = i * kPage;
-    requests[i].length_bytes = kPage;
-    requests[i].buffers = std::span(&pieces[i], 1);
-    requests[i].context = &ended[i];
-    requests[i].on_done = [](Request& r) { ++*static_cast<int*>(r.context); };
-    device_->submit(requests[i]);
-  }
-  for (std::size_t i = 0; i < kCount; i += 2) device_->cancel(requests[i]);
-  for (int turn = 0; turn < 2000; ++turn) loop_.turn();
-  for (std::size_t i = 0; i < kCount; ++i) {
-    EXPECT_EQ(ended[i], 1) << i;
-    if (i % 2 == 1) EXPECT_TRUE(requests[i].done_bytes.has_value()) << i;
-  }
+  return made;
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceConformance, testing::ValuesIn(kinds()),

@@ -91,6 +91,16 @@ struct PropertyFields {
 };
 static_assert(sizeof(PropertyFields) == 16);
 
+// One range of a Dataset Management command (NVM Command Set 1.0, 3.2.3).
+struct DeallocateRange {
+  std::uint32_t attributes = 0;
+  std::uint32_t block_count = 0;
+  std::uint64_t first_block = 0;
+};
+static_assert(sizeof(DeallocateRange) == 16);
+inline constexpr std::size_t kDeallocateRangesMax = 256;
+inline constexpr std::uint32_t kDeallocate = 4;  // dword 11: AD
+
 // Reads one of the above out of a command.
 template <class T>
 [[nodiscard]] T fields_of(const Sqe& sqe) {

@@ -38,13 +38,4 @@ struct IoCommand {
 
 [[nodiscard]] std::expected<IoPlan, CommandStatus> plan_io(const Sqe& sqe, const IoLimits& limits);
 
-// One range of a Dataset Management command (NVM Command Set 1.0, 3.2.3).
-struct DeallocateRange {
-  std::uint32_t attributes = 0;
-  std::uint32_t block_count = 0;
-  std::uint64_t first_block = 0;
-};
-static_assert(sizeof(DeallocateRange) == 16);
-inline constexpr std::size_t kDeallocateRangesMax = 256;
-
 }  // namespace forebay::nvme::target

@@ -1,0 +1,181 @@
+#include "nvme/initiator/connection.h"
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "core/check.h"
+
+namespace forebay::nvme::initiator {
+namespace {
+
+// For a terminate request to leave; then the connection is closed without it.
+constexpr Nanos kEndingTime = std::chrono::seconds(1);
+// A command's time is counted in so many ticks.
+constexpr std::uint32_t kTicks = 4;
+
+}  // namespace
+
+std::string_view to_string(ConnectionState state) {
+  constexpr std::array<std::string_view, 4> kNames{"idle", "connecting", "working", "closed"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+Connection::Connection(io::Loop& loop, Owner& owner, const PeerAddress& address,
+                       const QueueOptions& options)
+    : loop_(loop), owner_(owner), address_(address), queue_(options) {}
+
+Connection::~Connection() {
+  FOREBAY_CHECK(state_ == ConnectionState::kIdle || state_ == ConnectionState::kClosed);
+}
+
+void Connection::start(Nanos patience, Nanos command_time) {
+  FOREBAY_CHECK(state_ == ConnectionState::kIdle);
+  command_time_ = command_time;
+  state_ = ConnectionState::kConnecting;
+  queue_.start();
+  loop_.arm(timer_, loop_.now() + patience,
+            [this] { close({Errc::kTimedOut, "nvme: the target did not answer in time"}); });
+  const auto socket = loop_.engine().socket(address_.storage.ss_family);
+  if (!socket) return close(socket.error());
+  socket_ = *socket;
+  connect_op_ = io::Op{};
+  connect_op_.kind = io::OpKind::kConnect;
+  connect_op_.file = socket_;
+  connect_op_.address = &address_.storage;
+  connect_op_.address_bytes = address_.bytes;
+  connect_op_.context = this;
+  connect_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_connected(); };
+  connecting_ = true;
+  if (const auto taken = loop_.engine().submit(connect_op_); !taken) {
+    connecting_ = false;
+    close(taken.error());
+  }
+}
+
+void Connection::on_connected() {
+  connecting_ = false;
+  if (state_ == ConnectionState::kConnecting) {
+    if (connect_op_.done_bytes) {
+      state_ = ConnectionState::kWorking;
+    } else {
+      queue_.close(connect_op_.done_bytes.error());
+    }
+  }
+  advance();
+}
+
+void Connection::submit(QueueCommand& command) {
+  queue_.submit(command);
+  send();
+  if (queue_.state() >= QueueState::kEnding) advance();
+}
+
+void Connection::abandon(QueueCommand& command, const Error& error) {
+  queue_.abandon(command, error);
+}
+
+void Connection::close(const Error& error) {
+  if (state_ == ConnectionState::kClosed) return;
+  queue_.close(error);
+  if (sending_) loop_.engine().cancel(send_op_);
+  advance();
+}
+
+void Connection::receive() {
+  if (receiving_ || queue_.state() >= QueueState::kEnding) return;
+  receive_op_ = io::Op{};
+  receive_op_.kind = io::OpKind::kReceive;
+  receive_op_.file = socket_;
+  receive_op_.buffers = queue_.receive_place();
+  receive_op_.context = this;
+  receive_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_received(); };
+  receiving_ = true;
+  if (const auto taken = loop_.engine().submit(receive_op_); !taken) {
+    receiving_ = false;
+    queue_.receive_failed(taken.error());
+  }
+}
+
+void Connection::on_received() {
+  receiving_ = false;
+  const auto& done = receive_op_.done_bytes;
+  if (!done) {
+    queue_.receive_failed({Errc::kGone, "nvme: the connection broke", done.error().os});
+  } else if (*done == 0) {
+    queue_.receive_failed({Errc::kGone, "nvme: the target closed the connection"});
+  } else {
+    queue_.received(*done);
+  }
+  advance();
+}
+
+void Connection::send() {
+  if (sending_ || state_ != ConnectionState::kWorking) return;
+  const auto pieces = queue_.next_send();
+  if (pieces.empty()) return;
+  send_op_ = io::Op{};
+  send_op_.kind = io::OpKind::kSend;
+  send_op_.file = socket_;
+  send_op_.buffers = pieces;
+  send_op_.context = this;
+  send_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_sent(); };
+  sending_ = true;
+  if (const auto taken = loop_.engine().submit(send_op_); !taken) {
+    sending_ = false;
+    queue_.send_failed(taken.error());
+  }
+}
+
+void Connection::on_sent() {
+  sending_ = false;
+  if (send_op_.done_bytes) {
+    queue_.sent(*send_op_.done_bytes);
+  } else {
+    queue_.send_failed({Errc::kGone, "nvme: the connection broke", send_op_.done_bytes.error().os});
+  }
+  advance();
+}
+
+// Does what the queue's state asks for; the last thing that a callback of an operation does.
+void Connection::advance() {
+  if (state_ == ConnectionState::kClosed) return;
+  if (queue_.state() == QueueState::kReady && !std::exchange(ready_told_, true)) {
+    watch_commands();
+    owner_.on_ready(*this);
+  }
+  if (state_ == ConnectionState::kWorking) {
+    receive();
+    send();
+  }
+  if (queue_.state() >= QueueState::kEnding) watch_ending();
+}
+
+void Connection::watch_commands() {
+  loop_.arm(timer_, loop_.now() + command_time_ / kTicks, [this] {
+    if (queue_.tick() > kTicks) {
+      return close({Errc::kTimedOut, "nvme: a command was not answered in time"});
+    }
+    watch_commands();
+  });
+}
+
+void Connection::watch_ending() {
+  if (receiving_) loop_.engine().cancel(receive_op_);
+  if (connecting_) loop_.engine().cancel(connect_op_);
+  if (!std::exchange(ending_watched_, true)) {
+    loop_.arm(timer_, loop_.now() + kEndingTime, [this] {
+      queue_.close(queue_.end_error());
+      if (sending_) loop_.engine().cancel(send_op_);
+      advance();
+    });
+  }
+  if (queue_.state() != QueueState::kEnded || receiving_ || sending_ || connecting_) return;
+  if (state_ == ConnectionState::kClosed) return;  // cancel() above called back
+  state_ = ConnectionState::kClosed;
+  timer_.cancel();
+  if (socket_ != io::kNoFile) loop_.engine().close(std::exchange(socket_, io::kNoFile));
+  owner_.on_closed(*this);
+}
+
+}  // namespace forebay::nvme::initiator

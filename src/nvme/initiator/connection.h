@@ -1,0 +1,80 @@
+// A queue of the initiator on its socket.
+//
+//   idle ──start──▶ connecting ──▶ working (Queue::state() says how far) ──▶ closed
+//
+// Ownership: the owner keeps it until on_closed() and destroys it later, not from inside. Threads:
+// one loop's. Nothing here blocks.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string_view>
+
+#include "io/loop.h"
+#include "nvme/initiator/queue.h"
+
+namespace forebay::nvme::initiator {
+
+enum class ConnectionState : std::uint8_t { kIdle, kConnecting, kWorking, kClosed };
+[[nodiscard]] std::string_view to_string(ConnectionState state);
+
+struct PeerAddress {
+  sockaddr_storage storage{};
+  socklen_t bytes = 0;
+};
+
+class Connection {
+ public:
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void on_ready(Connection& connection) = 0;
+    // Every command was given back and nothing is in flight; end_error() says why.
+    virtual void on_closed(Connection& connection) = 0;
+  };
+
+  Connection(io::Loop& loop, Owner& owner, const PeerAddress& address, const QueueOptions& options);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // The queue must be ready within `patience`; then every command must be answered within
+  // `command_time`, or a quarter more, or the connection ends with kTimedOut.
+  void start(Nanos patience, Nanos command_time);
+  // Queue::can_submit() only.
+  void submit(QueueCommand& command);
+  void abandon(QueueCommand& command, const Error& error);
+  void close(const Error& error);
+
+  [[nodiscard]] const Queue& queue() const { return queue_; }
+  [[nodiscard]] ConnectionState state() const { return state_; }
+
+ private:
+  void on_connected();
+  void receive();
+  void on_received();
+  void send();
+  void on_sent();
+  void advance();
+  void watch_ending();
+  void watch_commands();
+
+  io::Loop& loop_;
+  Owner& owner_;
+  PeerAddress address_;
+  Queue queue_;
+  ConnectionState state_ = ConnectionState::kIdle;
+  io::FileId socket_ = io::kNoFile;
+  io::Loop::Timer timer_;  // for getting ready, then for commands, then for ending
+  Nanos command_time_{};
+  bool ready_told_ = false;
+  bool ending_watched_ = false;
+  io::Op connect_op_;
+  bool connecting_ = false;
+  io::Op receive_op_;
+  bool receiving_ = false;
+  io::Op send_op_;
+  bool sending_ = false;
+};
+
+}  // namespace forebay::nvme::initiator

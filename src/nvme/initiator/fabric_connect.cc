@@ -1,0 +1,149 @@
+// The connection of a fabric device: made, lost, made again.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/bytes.h"
+#include "core/log.h"
+#include "nvme/initiator/fabric_device.h"
+
+namespace forebay::nvme::initiator {
+namespace {
+
+constexpr Nanos kBackOffMin = std::chrono::milliseconds(100);
+constexpr Nanos kBackOffMax = std::chrono::seconds(5);
+constexpr std::uint32_t kAlignBytesMin = 4096;  // as a file's, so that a store looks the same
+// Of one request; a command may take less.
+constexpr std::uint32_t kRequestBytesMax = 4 * kMiB;
+constexpr Error kClosed{Errc::kCancelled, "nvme: the device is being closed"};
+
+}  // namespace
+
+std::string_view to_string(FabricState state) {
+  constexpr std::array<std::string_view, 6> kNames{"opening", "failed", "ready",
+                                                   "lost",    "down",   "closing"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+FabricDevice::FabricDevice(io::Loop& loop, const FabricOptions& options)
+    : loop_(loop), options_(options) {}
+
+FabricDevice::~FabricDevice() {
+  // As a file does: what was submitted ends first, unless there is nobody to end it.
+  const auto busy = [this] { return free_jobs_.size() < jobs_.size(); };
+  while (state_ == FabricState::kReady && busy()) loop_.turn();
+  state_ = FabricState::kClosing;
+  connect_timer_.cancel();
+  lost_timer_.cancel();
+  deadline_timer_.cancel();
+  drop_waiting(kClosed, kForever);
+  if (association_) association_->shut_down();
+  while (association_) loop_.turn();
+}
+
+Result<std::unique_ptr<FabricDevice>> FabricDevice::open(io::Loop& loop,
+                                                         const FabricOptions& options) {
+  std::unique_ptr<FabricDevice> device(new FabricDevice(loop, options));
+  device->connect();
+  while (device->state_ == FabricState::kOpening) loop.turn();
+  if (device->state_ == FabricState::kFailed) return std::unexpected(device->open_error_);
+  return device;
+}
+
+std::string FabricDevice::describe() const {
+  return fmt::format("{} ({}, {} queue{}, commands of {}, blocks of {})", options_.name,
+                     facts_.model, facts_.io_queues, facts_.io_queues == 1 ? "" : "s",
+                     format_bytes(facts_.transfer_bytes_max), facts_.block_bytes);
+}
+
+void FabricDevice::connect() {
+  const PeerAddress& address = options_.addresses[next_address_];
+  next_address_ = (next_address_ + 1) % options_.addresses.size();
+  ++attempts_;
+  Association::Owner& self = *this;
+  association_ = std::make_unique<Association>(loop_, self, options_.association);
+  association_->start(address);
+}
+
+void FabricDevice::on_ready(Association& association) {
+  if (const Status taken = take_geometry(association.facts()); !taken) {
+    return association.close(taken.error());
+  }
+  if (state_ != FabricState::kOpening) {
+    log_info("{}: connected again after {} ms", options_.name,
+             (loop_.now() - lost_at_) / std::chrono::milliseconds(1));
+  }
+  lost_timer_.cancel();
+  attempts_ = 0;
+  // From now on the address that works is the one to try first.
+  next_address_ = (next_address_ + options_.addresses.size() - 1) % options_.addresses.size();
+  state_ = FabricState::kReady;
+  pump();
+}
+
+// The first connection says what the device is; later ones must find the same.
+Status FabricDevice::take_geometry(const ControllerFacts& facts) {
+  const std::uint32_t align = std::max(kAlignBytesMin, facts.block_bytes);
+  const std::uint64_t size = round_down(facts.block_count * facts.block_bytes, align);
+  if (facts.transfer_bytes_max < align) {
+    return fail(Errc::kUnsupported, "nvme: the controller's commands are smaller than a block");
+  }
+  if (state_ == FabricState::kOpening) {
+    if (size == 0) return fail(Errc::kInvalid, "open device: it is empty");
+    geometry_ = {.size_bytes = size,
+                 .align_bytes = align,
+                 .transfer_bytes_max = kRequestBytesMax,
+                 .direct = true,
+                 .read_only = !options_.write || facts.write_protected};
+  } else if (facts.block_bytes != facts_.block_bytes || size < geometry_.size_bytes) {
+    return fail(Errc::kInvalid, "nvme: the namespace has another size than before");
+  }
+  facts_ = facts;
+  return {};
+}
+
+void FabricDevice::on_ended(Association& association) {
+  const Error error = association.end_error();
+  association_.reset();
+  if (state_ == FabricState::kClosing) return;
+  if (state_ == FabricState::kReady) {
+    log_warn("{}: connection lost: {}; connecting again", options_.name, to_string(error));
+    ++counters_.connections_lost;
+    enter_lost();
+  } else {
+    ++counters_.connect_failures;
+    log_debug("{}: connect: {}", options_.name, to_string(error));
+  }
+  if (state_ == FabricState::kOpening && attempts_ >= options_.addresses.size()) {
+    open_error_ = error;
+    state_ = FabricState::kFailed;
+    return;
+  }
+  if (state_ == FabricState::kOpening) return connect();
+  connect_later();
+}
+
+void FabricDevice::connect_later() {
+  const auto doublings = static_cast<unsigned>(std::min<std::size_t>(attempts_, 10));
+  loop_.arm(connect_timer_, loop_.now() + std::min(kBackOffMax, kBackOffMin * (1 << doublings)),
+            [this] { connect(); });
+}
+
+void FabricDevice::enter_lost() {
+  state_ = FabricState::kLost;
+  lost_at_ = loop_.now();
+  if (facts_.volatile_cache && written_ > flushed_) cache_lost_ = true;
+  flushed_ = written_;
+  loop_.arm(lost_timer_, lost_at_ + options_.lost_time, [this] { enter_down(); });
+}
+
+void FabricDevice::enter_down() {
+  state_ = FabricState::kDown;
+  log_warn("{}: out of reach for {} s; requests fail until it is back", options_.name,
+           options_.lost_time / std::chrono::seconds(1));
+  drop_waiting({Errc::kGone, "nvme: the target is out of reach"}, kForever);
+}
+
+}  // namespace forebay::nvme::initiator

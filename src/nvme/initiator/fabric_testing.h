@@ -1,0 +1,71 @@
+// For tests: our own target on a loop, and the options of a device that connects to it.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <cstring>
+#include <memory>
+
+#include "block/memory.h"
+#include "core/bytes.h"
+#include "core/check.h"
+#include "nvme/initiator/fabric_device.h"
+#include "nvme/target/target.h"
+
+namespace forebay::nvme::initiator {
+
+inline constexpr const char* kTestNqn = "nqn.2026-12.org.forebay:disk";
+
+inline PeerAddress loopback(std::uint16_t port) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  PeerAddress address;
+  std::memcpy(&address.storage, &to, sizeof to);
+  address.bytes = sizeof to;
+  return address;
+}
+
+// A target with one namespace that can go and come back on its port.
+class TestTarget {
+ public:
+  TestTarget(io::Loop& loop, block::Device& disk, const target::TargetOptions& options = {})
+      : loop_(loop), options_(options) {
+    start(disk);
+  }
+  ~TestTarget() { stop(std::chrono::seconds(5)); }
+
+  void start(block::Device& disk) {
+    target_ = std::make_unique<target::Target>(loop_, options_);
+    target_->add_subsystem(kTestNqn).add_namespace(1, disk);
+    const auto port = target_->listen("127.0.0.1", port_);
+    FOREBAY_CHECK(port.has_value());
+    port_ = *port;
+  }
+  // Commands at work are answered only within `patience`.
+  void stop(Nanos patience) {
+    if (target_) loop_.run(target_->drain(patience));
+    target_.reset();
+  }
+  [[nodiscard]] std::size_t connection_count() const { return target_->connection_count(); }
+
+  [[nodiscard]] FabricOptions options() const {
+    FabricOptions options;
+    options.name = "nvme+tcp://test";
+    options.addresses = {loopback(port_)};
+    options.association.subsystem_nqn = kTestNqn;
+    options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+    options.association.host.id.fill(std::byte{3});
+    return options;
+  }
+
+ private:
+  io::Loop& loop_;
+  target::TargetOptions options_;
+  std::unique_ptr<target::Target> target_;
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace forebay::nvme::initiator
