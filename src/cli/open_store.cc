@@ -48,8 +48,7 @@ void explain(const std::string& url, const Error& error, const OpenStoreOptions&
       break;
     case Errc::kReadOnly:
     case Errc::kDenied:
-      tell("  hint: {}
-",
+      tell("  hint: {}\n",
            options.reads_only
                ? "this user must be allowed to read the file"
                : "make the file and its mount writable, or `forebay store export` the blocks "
