@@ -75,7 +75,7 @@ CommandStatus identify_namespace(Controller& controller, Exchange& exchange) {
   const std::uint32_t id = exchange.sqe.namespace_id;
   DataPage page(exchange.out);
   if (id == kBroadcastNamespace || id == 0) return refuse(StatusCode::kInvalidNamespace);
-  const Namespace* found = controller.subsystem().find_namespace(id);
+  const Namespace* found = controller.find_namespace(id);
   // An id that is not in use: a page of zeroes (5.17.2.1).
   if (found == nullptr) return kDone;
   for (const std::size_t offset : {0U, 8U, 16U}) page.put(offset, found->block_count());
@@ -83,7 +83,7 @@ CommandStatus identify_namespace(Controller& controller, Exchange& exchange) {
   // DLFEAT stays 0: what a deallocated block reads as is the device's to say.
   page.put_bytes(104, found->uuid);  // NGUID
   page.put<std::uint8_t>(130, static_cast<std::uint8_t>(std::countr_zero(found->block_bytes())));
-  if (found->device->geometry().read_only) page.put<std::uint8_t>(99, 1);  // NSATTR
+  if (found->read_only()) page.put<std::uint8_t>(99, 1);  // NSATTR
   return kDone;
 }
 
@@ -93,7 +93,7 @@ CommandStatus active_namespaces(Controller& controller, Exchange& exchange) {
   DataPage page(exchange.out);
   std::size_t offset = 0;
   for (const auto& [id, found] : controller.subsystem().namespaces()) {
-    if (id <= after || offset == kIdentifyBytes) continue;
+    if (id <= after || offset == kIdentifyBytes || !controller.sees(found)) continue;
     page.put(offset, id);
     offset += sizeof id;
   }
@@ -101,7 +101,7 @@ CommandStatus active_namespaces(Controller& controller, Exchange& exchange) {
 }
 
 CommandStatus namespace_descriptors(Controller& controller, Exchange& exchange) {
-  const Namespace* found = controller.subsystem().find_namespace(exchange.sqe.namespace_id);
+  const Namespace* found = controller.find_namespace(exchange.sqe.namespace_id);
   if (found == nullptr) return refuse(StatusCode::kInvalidNamespace);
   // Each: type, length, two reserved bytes, then the identity.
   DataPage page(exchange.out);
@@ -118,7 +118,7 @@ CommandStatus namespace_descriptors(Controller& controller, Exchange& exchange) 
 
 CommandStatus command_set_namespace(Controller& controller, Exchange& exchange) {
   if ((exchange.sqe.dword(11) >> 24) != 0) return refuse(StatusCode::kInvalidField);
-  const Namespace* found = controller.subsystem().find_namespace(exchange.sqe.namespace_id);
+  const Namespace* found = controller.find_namespace(exchange.sqe.namespace_id);
   if (found == nullptr) return refuse(StatusCode::kInvalidNamespace);
   const DataPage page(exchange.out);
   return kDone;
@@ -138,11 +138,11 @@ CommandStatus command_set_active_namespaces(Controller& controller, Exchange& ex
 }
 
 CommandStatus independent_namespace(Controller& controller, Exchange& exchange) {
-  const Namespace* found = controller.subsystem().find_namespace(exchange.sqe.namespace_id);
+  const Namespace* found = controller.find_namespace(exchange.sqe.namespace_id);
   if (found == nullptr) return refuse(StatusCode::kInvalidNamespace);
   DataPage page(exchange.out);
   page.put<std::uint8_t>(1, 1);  // NMIC
-  if (found->device->geometry().read_only) page.put<std::uint8_t>(8, 1);
+  if (found->read_only()) page.put<std::uint8_t>(8, 1);
   page.put<std::uint8_t>(14, 1);  // NSTAT: ready
   return kDone;
 }

@@ -83,7 +83,7 @@ Page command_effects(Controller&, Exchange&) {
 
 Page discovery(Controller& controller, Exchange& exchange) {
   if (!keeps_event(exchange)) controller.unmask(kDiscoveryEvent);
-  return controller.subsystem().discovery_log();
+  return controller.subsystem().discovery_log(controller.host().nqn);
 }
 
 struct LogPage {

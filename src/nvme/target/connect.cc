@@ -25,12 +25,6 @@ Outcome bad_parameter(std::uint32_t offset) {
 
 Outcome busy() { return std::unexpected(ConnectRefusal{retry_later(StatusCode::kConnectBusy)}); }
 
-// A name ends with a zero byte within its field, or is none.
-std::string name_of(const std::array<char, kNqnBytes>& field) {
-  const auto end = std::ranges::find(field, '\0');
-  return end == field.end() ? std::string() : std::string(field.begin(), end);
-}
-
 Outcome connect_admin(Subsystem& subsystem, const ConnectFields& fields, const ConnectData& asked,
                       const HostIdentity& host) {
   if (asked.controller_id != 0xFFFF) return bad_parameter(kControllerIdAt);
@@ -65,6 +59,11 @@ Outcome connect_io(const Subsystem& subsystem, const ConnectFields& fields,
 
 }  // namespace
 
+std::string name_of(const std::array<char, kNqnBytes>& field) {
+  const auto end = std::ranges::find(field, '\0');
+  return end == field.end() ? std::string() : std::string(field.begin(), end);
+}
+
 Outcome connect_queue(const Subsystems& subsystems, const Sqe& sqe,
                       std::span<const std::byte> connect_data, Nanos now) {
   const auto fields = fields_of<ConnectFields>(sqe);
@@ -78,6 +77,9 @@ Outcome connect_queue(const Subsystems& subsystems, const Sqe& sqe,
   Subsystem& subsystem = **found;
   const HostIdentity host{asked.host_id, name_of(asked.host_nqn)};
   if (host.nqn.empty()) return bad_parameter(kHostNqnAt);
+  if (!subsystem.hosts.admits(host.nqn)) {
+    return std::unexpected(ConnectRefusal{refuse(StatusCode::kConnectInvalidHost)});
+  }
   // From 0; a queue of one entry could never hold a command.
   if (fields.queue_size == 0 || fields.queue_size >= subsystem.limits().queue_size_max) {
     return bad_parameter(kQueueSizeAt);

@@ -2,10 +2,12 @@
 // controller, or a refusal that names the field. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <expected>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "nvme/target/controller.h"
@@ -13,6 +15,9 @@
 namespace forebay::nvme::target {
 
 using Subsystems = std::vector<std::unique_ptr<Subsystem>>;
+
+// A name ends with a zero byte within its field; without one it is "".
+[[nodiscard]] std::string name_of(const std::array<char, kNqnBytes>& field);
 
 struct ConnectedQueue {
   std::shared_ptr<Controller> controller;

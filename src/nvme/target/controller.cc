@@ -134,6 +134,11 @@ void Controller::notify(EventKind kind) {
   deliver();
 }
 
+const Namespace* Controller::find_namespace(std::uint32_t id) const {
+  const Namespace* found = subsystem_.find_namespace(id);
+  return found != nullptr && sees(*found) ? found : nullptr;
+}
+
 void Controller::notify_namespace(std::uint32_t namespace_id) {
   changed_.insert(namespace_id);
   notify(kNamespaceEvent);

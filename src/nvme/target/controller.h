@@ -61,6 +61,10 @@ class Controller {
   [[nodiscard]] ControllerState state() const { return state_; }
   [[nodiscard]] bool discovery() const { return subsystem_.kind() == SubsystemKind::kDiscovery; }
 
+  // What this host may see: null and false are as if there were no such namespace.
+  [[nodiscard]] bool sees(const Namespace& found) const { return found.hosts.admits(host_.nqn); }
+  [[nodiscard]] const Namespace* find_namespace(std::uint32_t id) const;
+
   // Properties (3.1.3). False: there is no such property, or not of that size.
   [[nodiscard]] bool get_property(const PropertyFields& fields, std::uint64_t* value) const;
   [[nodiscard]] bool set_property(const PropertyFields& fields);

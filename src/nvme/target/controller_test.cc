@@ -15,6 +15,7 @@
 #include "nvme/target/admin.h"
 #include "nvme/target/connect.h"
 #include "nvme/target/discovery.h"
+#include "nvme/target/queues.h"
 
 namespace forebay::nvme::target {
 namespace {
@@ -377,7 +378,7 @@ TEST(NvmeConnect, ADiscoveryControllerWithoutKeepAliveGetsTwoMinutes) {
 TEST(NvmeDiscovery, TheLogNamesEverySubsystemAtEveryPort) {
   World world;
   const auto log =
-      make_discovery_log(world.subsystems, {{AddressFamily::kIpv4, "10.0.0.1", 4420, 1}}, 5);
+      make_discovery_log(world.subsystems, {{AddressFamily::kIpv4, "10.0.0.1", 4420, 1}}, 5, "any");
   ASSERT_EQ(log.size(), 3 * kDiscoveryEntryBytes);
   EXPECT_EQ(load_as<std::uint64_t>(log), 5U);
   EXPECT_EQ(load_as<std::uint64_t>(std::span(log).subspan(8)), 2U);
@@ -387,6 +388,70 @@ TEST(NvmeDiscovery, TheLogNamesEverySubsystemAtEveryPort) {
   EXPECT_EQ(std::string(entry + 32, 32), "4420" + std::string(28, ' '));
   EXPECT_STREQ(entry + 256, kNqn);
   EXPECT_EQ(std::string(entry + 512, 9), "10.0.0.1 ");
+}
+
+TEST(NvmeHosts, OnlyThoseOnTheListConnectAndFindTheSubsystem) {
+  World world;
+  world.disk().hosts = HostList::only({world.host.nqn});
+  Connect listed(world);
+  EXPECT_TRUE(listed.run(world));
+
+  world.disk().hosts = HostList::only({"nqn.2014-08.org.nvmexpress:uuid:b"});
+  Connect stranger(world);
+  EXPECT_EQ(stranger.run(world).error().status, refuse(StatusCode::kConnectInvalidHost));
+  EXPECT_EQ(world.disk().controller_count(), 0U);
+  const std::vector<PortAddress> ports{{AddressFamily::kIpv4, "10.0.0.1", 4420, 1}};
+  const auto of_stranger = make_discovery_log(world.subsystems, ports, 5, world.host.nqn);
+  EXPECT_EQ(load_as<std::uint64_t>(std::span(of_stranger).subspan(8)), 1U);  // discovery itself
+  const auto of_listed =
+      make_discovery_log(world.subsystems, ports, 5, "nqn.2014-08.org.nvmexpress:uuid:b");
+  EXPECT_EQ(load_as<std::uint64_t>(std::span(of_listed).subspan(8)), 2U);
+}
+
+TEST(NvmeHosts, AnEmptyListAdmitsNobody) {
+  World world;
+  world.disk().hosts = HostList::only({});
+  Connect connect(world);
+  EXPECT_EQ(connect.run(world).error().status, refuse(StatusCode::kConnectInvalidHost));
+}
+
+TEST(NvmeHosts, AHiddenNamespaceIsAsIfThereWereNone) {
+  World world;
+  world.disk().add_namespace(2, *world.device).hosts = HostList::only({"nqn.2026-12.org.b:host"});
+  const auto controller = world.ready();
+  EXPECT_NE(controller->find_namespace(1), nullptr);
+  EXPECT_EQ(controller->find_namespace(2), nullptr);
+
+  Command active(AdminOpcode::kIdentify, kIdentifyBytes);
+  active.exchange.sqe.dwords10[0] = 2;
+  EXPECT_EQ(run_admin(*controller, active.exchange), Progress::kDone);
+  EXPECT_EQ(active.at<std::uint32_t>(0), 1U);
+  EXPECT_EQ(active.at<std::uint32_t>(4), 0U);
+
+  Exchange read;
+  read.sqe.opcode = static_cast<std::uint8_t>(IoOpcode::kRead);
+  read.sqe.namespace_id = 2;
+  IoQueue queue(controller);
+  EXPECT_EQ(queue.check(read, 4096), refuse(StatusCode::kInvalidNamespace));
+  read.sqe.namespace_id = 1;
+  EXPECT_TRUE(queue.check(read, 4096).ok());
+}
+
+TEST(NvmeHosts, AProtectedNamespaceIsReadAndNotWritten) {
+  World world;
+  world.disk().add_namespace(2, *world.device).write_protected = true;
+  const auto controller = world.ready();
+  IoQueue queue(controller);
+  Exchange io;
+  io.sqe.namespace_id = 2;
+  io.sqe.opcode = static_cast<std::uint8_t>(IoOpcode::kWrite);
+  EXPECT_EQ(queue.check(io, 4096), refuse(StatusCode::kNamespaceWriteProtected));
+  io.sqe.opcode = static_cast<std::uint8_t>(IoOpcode::kRead);
+  EXPECT_TRUE(queue.check(io, 4096).ok());
+  Command identify(AdminOpcode::kIdentify, kIdentifyBytes);
+  identify.exchange.sqe.namespace_id = 2;
+  EXPECT_EQ(run_admin(*controller, identify.exchange), Progress::kDone);
+  EXPECT_EQ(identify.at<std::uint8_t>(99) & 1, 1);  // NSATTR
 }
 
 }  // namespace

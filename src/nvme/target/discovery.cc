@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "nvme/data_page.h"
 
 namespace forebay::nvme::target {
@@ -31,14 +33,17 @@ void put_entry(DataPage page, const Subsystem& subsystem, const PortAddress& por
 
 std::vector<std::byte> make_discovery_log(const Subsystems& subsystems,
                                           const std::vector<PortAddress>& ports,
-                                          std::uint64_t generation) {
-  const std::uint64_t count = subsystems.size() * ports.size();
+                                          std::uint64_t generation, const std::string& host_nqn) {
+  const auto is_shown = [&](const auto& subsystem) { return subsystem->hosts.admits(host_nqn); };
+  const auto shown = static_cast<std::uint64_t>(std::ranges::count_if(subsystems, is_shown));
+  const std::uint64_t count = shown * ports.size();
   std::vector<std::byte> log((count + 1) * kDiscoveryEntryBytes);
   DataPage header(std::span(log).first(kDiscoveryEntryBytes));
   header.put(0, generation);
   header.put(8, count);
   std::size_t offset = kDiscoveryEntryBytes;
   for (const auto& subsystem : subsystems) {
+    if (!is_shown(subsystem)) continue;
     for (const PortAddress& port : ports) {
       put_entry(DataPage(std::span(log).subspan(offset, kDiscoveryEntryBytes)), *subsystem, port);
       offset += kDiscoveryEntryBytes;

@@ -20,9 +20,11 @@ struct PortAddress {
 };
 
 inline constexpr std::size_t kDiscoveryEntryBytes = 1024;
-// A header and an entry for each subsystem at each port. `generation` changes when the list does.
+// A header and an entry for each subsystem that admits the host at each port. `generation` changes
+// when the list does.
 [[nodiscard]] std::vector<std::byte> make_discovery_log(const Subsystems& subsystems,
                                                         const std::vector<PortAddress>& ports,
-                                                        std::uint64_t generation);
+                                                        std::uint64_t generation,
+                                                        const std::string& host_nqn);
 
 }  // namespace forebay::nvme::target

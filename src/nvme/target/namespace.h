@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "block/device.h"
+#include "nvme/target/host_list.h"
 
 namespace forebay::nvme::target {
 
@@ -16,7 +17,10 @@ struct Namespace {
   std::uint32_t id = 1;             // NSID, from 1
   block::Device* device = nullptr;  // outlives the target
   Uuid uuid{};                      // equal on all paths and after a restart
+  bool write_protected = false;     // hosts may only read, whatever the device can
+  HostList hosts;                   // of those that the subsystem admits, who sees it
 
+  [[nodiscard]] bool read_only() const { return write_protected || device->geometry().read_only; }
   // A logical block is what the device can address.
   [[nodiscard]] std::uint32_t block_bytes() const { return device->geometry().align_bytes; }
   [[nodiscard]] std::uint64_t block_count() const {

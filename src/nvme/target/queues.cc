@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/bytes.h"
+#include "core/log.h"
 #include "nvme/target/admin.h"
 
 namespace forebay::nvme::target {
@@ -11,6 +13,13 @@ namespace {
 bool is_connect(const Sqe& sqe) {
   return sqe.opcode == kFabricsOpcode &&
          sqe.fabrics_type() == static_cast<std::uint8_t>(FabricsType::kConnect);
+}
+
+// The names are claims of whoever connected; the log makes them printable.
+void log_refusal(std::span<const std::byte> connect_data, const ConnectRefusal& refusal) {
+  const auto asked = load_as<ConnectData>(connect_data);
+  log_warn("nvme: refused: host {} at {}: {} (field {:#x})", name_of(asked.host_nqn),
+           name_of(asked.subsystem_nqn), to_string(refusal.status.code), refusal.result);
 }
 
 }  // namespace
@@ -23,6 +32,7 @@ CommandStatus UnconnectedQueue::check(Exchange& exchange, std::uint32_t data_byt
 Progress UnconnectedQueue::execute(Exchange& exchange) {
   auto queue = connect_queue(subsystems_, exchange.sqe, exchange.in, clock_.now());
   if (!queue) {
+    log_refusal(exchange.in, queue.error());
     exchange.status = queue.error().status;
     exchange.result = queue.error().result;
     return Progress::kDone;
@@ -48,14 +58,14 @@ CommandStatus IoQueue::check(Exchange& exchange, std::uint32_t data_bytes) {
                                            : StatusCode::kInvalidOpcode);
   }
   if (controller_->state() != ControllerState::kReady) return refuse(StatusCode::kSequenceError);
-  Subsystem& subsystem = controller_->subsystem();
-  Namespace* found = subsystem.find_namespace(exchange.sqe.namespace_id);
+  const Subsystem& subsystem = controller_->subsystem();
+  const Namespace* found = controller_->find_namespace(exchange.sqe.namespace_id);
   if (found == nullptr) return refuse(StatusCode::kInvalidNamespace);
   const auto plan =
       plan_io(exchange.sqe, {.block_bytes = found->block_bytes(),
                              .block_count = found->block_count(),
                              .command_bytes_max = subsystem.limits().transfer_bytes_max,
-                             .read_only = found->device->geometry().read_only});
+                             .read_only = found->read_only()});
   if (!plan) return plan.error();
   if (plan->data_bytes != data_bytes) return refuse(StatusCode::kSglLengthInvalid);
   exchange.io.plan = *plan;

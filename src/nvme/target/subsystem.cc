@@ -23,11 +23,16 @@ std::string make_serial(std::string_view nqn) {
 Subsystem::Subsystem(std::string nqn, SubsystemKind kind, TargetLimits limits)
     : nqn_(std::move(nqn)), kind_(kind), limits_(limits), serial_(make_serial(nqn_)) {}
 
-void Subsystem::add_namespace(std::uint32_t id, block::Device& device) {
-  namespaces_[id] = {.id = id, .device = &device, .uuid = make_uuid(nqn_, id)};
+Namespace& Subsystem::add_namespace(std::uint32_t id, block::Device& device) {
+  Namespace& added = namespaces_[id];
+  added = {};
+  added.id = id;
+  added.device = &device;
+  added.uuid = make_uuid(nqn_, id);
+  return added;
 }
 
-Namespace* Subsystem::find_namespace(std::uint32_t id) {
+const Namespace* Subsystem::find_namespace(std::uint32_t id) const {
   const auto found = namespaces_.find(id);
   return found == namespaces_.end() ? nullptr : &found->second;
 }

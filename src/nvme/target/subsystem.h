@@ -45,12 +45,16 @@ class Subsystem {
   // 20 characters that follow from the name, so that a restart changes nothing.
   [[nodiscard]] const std::string& serial() const { return serial_; }
 
-  void add_namespace(std::uint32_t id, block::Device& device);
-  [[nodiscard]] Namespace* find_namespace(std::uint32_t id);
+  // The namespace's identity follows from the subsystem's name and the id. In place of another of
+  // this id, if there is one.
+  Namespace& add_namespace(std::uint32_t id, block::Device& device);
+  [[nodiscard]] const Namespace* find_namespace(std::uint32_t id) const;
   [[nodiscard]] const std::map<std::uint32_t, Namespace>& namespaces() const { return namespaces_; }
 
-  // The discovery subsystem's log page 70h, made anew at each read.
-  std::function<std::vector<std::byte>()> discovery_log;
+  HostList hosts;  // who may connect
+
+  // The discovery subsystem's log page 70h for a host, made anew at each read.
+  std::function<std::vector<std::byte>(const std::string& host_nqn)> discovery_log;
 
   // Null when every id is taken. Ids go round, so that one is not used again soon.
   [[nodiscard]] std::shared_ptr<Controller> make_controller(const HostIdentity& host);

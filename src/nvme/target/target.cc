@@ -27,8 +27,8 @@ Target::Target(io::Loop& loop, const TargetOptions& options)
              .transfer_memory = transfer_memory_} {
   auto discovery = std::make_unique<Subsystem>(std::string(kDiscoveryNqn),
                                                SubsystemKind::kDiscovery, options_.limits);
-  discovery->discovery_log = [this] {
-    return make_discovery_log(subsystems_, ports_, subsystems_.size() + ports_.size());
+  discovery->discovery_log = [this](const std::string& host_nqn) {
+    return make_discovery_log(subsystems_, ports_, subsystems_.size() + ports_.size(), host_nqn);
   };
   subsystems_.push_back(std::move(discovery));
 }
