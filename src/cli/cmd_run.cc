@@ -120,6 +120,9 @@ int run(const Invocation& call) {
   joint::JointOptions options;
   options.source.file = call.arguments()[0];
   options.output = call.text("--output");
+  if (call.has("--output") && options.output.empty()) {
+    call.mistakes().add("--output", "names no folder", "leave it out, or name one");
+  }
   options.source.sets = sets_of(call);
   if (const auto text = report::read_text_up_to(options.source.file, joint::kSpecBytesMax)) {
     options.source.text = *text;
