@@ -122,7 +122,7 @@ std::string facts_to_json(const RunFacts& facts) {
   Json object{{"format", "forebay-run"}, {"version", kFactsVersion}};
   Writer writer{object};
   visit(writer, facts);
-  return object.dump(2) + "\n";
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::optional<RunFacts> facts_from_json(std::string_view file, std::string_view text,
