@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/result_code.h"
 #include "cli/standard_error.h"
 #include "joint/run_metrics.h"
@@ -148,7 +149,7 @@ int run(const Invocation& call) {
     auto json =
         nlohmann::ordered_json::parse(report::summary_to_json(outcome->summary, outcome->facts));
     json["folder"] = outcome->folder;
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", json_text(json));
   } else {
     fmt::print("{}", report::text_report(outcome->facts, outcome->summary));
     if (!outcome->taken.empty()) {

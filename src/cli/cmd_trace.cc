@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/part_file.h"
 #include "cli/process_limit.h"
 #include "cli/standard_error.h"
@@ -197,14 +198,15 @@ int finish(const Invocation& call, Output& output, Status status, std::vector<st
     return kExitFailed;
   }
   for (std::string& note : output.writer->notes()) notes.push_back(std::move(note));
-  std::string said = fmt::format("{} requests written to {}\n", output.request_count, output.path);
-  for (const std::string& note : notes) said += fmt::format("note: {}\n", note);
+  std::string said =
+      fmt::format("{} requests written to {}\n", output.request_count, printable(output.path));
+  for (const std::string& note : notes) said += fmt::format("note: {}\n", printable(note));
   if (call.json()) {
     const nlohmann::ordered_json json = {{"output", output.path},
                                          {"format", call.text("--to")},
                                          {"request_count", output.request_count},
                                          {"notes", notes}};
-    said = json.dump() + "\n";
+    said = json_text(json) + "\n";
   }
   // Standard output may be the trace itself.
   if (!output.is_standard_output()) {
