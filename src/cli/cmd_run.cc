@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/result_code.h"
 #include "cli/standard_error.h"
 #include "joint/run_metrics.h"
@@ -120,6 +121,9 @@ int run(const Invocation& call) {
   joint::JointOptions options;
   options.source.file = call.arguments()[0];
   options.output = call.text("--output");
+  if (call.has("--output") && options.output.empty()) {
+    call.mistakes().add("--output", "names no folder", "leave it out, or name one");
+  }
   options.source.sets = sets_of(call);
   if (const auto text = report::read_text_up_to(options.source.file, joint::kSpecBytesMax)) {
     options.source.text = *text;
@@ -145,7 +149,7 @@ int run(const Invocation& call) {
     auto json =
         nlohmann::ordered_json::parse(report::summary_to_json(outcome->summary, outcome->facts));
     json["folder"] = outcome->folder;
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", json_text(json));
   } else {
     fmt::print("{}", report::text_report(outcome->facts, outcome->summary));
     if (!outcome->taken.empty()) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/standard_error.h"
 #include "plan/prefix_cache.h"
 #include "plan/synthetic_chains.h"
@@ -126,7 +127,7 @@ int run_sim(const Invocation& call) {
 
   auto rows = nlohmann::ordered_json::array();
   if (!call.json()) {
-    for (const std::string& note : input->notes) fmt::print("note: {}\n", note);
+    for (const std::string& note : input->notes) fmt::print("note: {}\n", printable(note));
     fmt::print(
         "{} requests, {} block accesses, {} distinct blocks\n\n{:>10} {:<9} {:>9} {:>9} {:>12}\n",
         trace.requests.size(), trace.blocks.size(), trace.unique_blocks, "capacity", "policy",
@@ -145,7 +146,7 @@ int run_sim(const Invocation& call) {
                  outcome.byte_hit_ratio(), gap_closed(outcome, lru, belady));
     }
   }
-  if (call.json()) fmt::print("{}\n", rows.dump());
+  if (call.json()) fmt::print("{}\n", json_text(rows));
   return kExitOk;
 }
 

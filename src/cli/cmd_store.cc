@@ -13,6 +13,7 @@
 
 #include "cli/byte_file.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/open_store.h"
 #include "cli/process_limit.h"
 #include "cli/standard_error.h"
@@ -63,7 +64,7 @@ std::string block_to_put(const Invocation& call) {
 }
 
 int say(const Invocation& call, const nlohmann::ordered_json& json, const std::string& text) {
-  fmt::print("{}\n", call.json() ? json.dump() : text);
+  fmt::print("{}\n", call.json() ? json_text(json) : text);
   return kExitOk;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/byte_file.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/open_store.h"
 #include "cli/process_limit.h"
 #include "cli/progress_line.h"
@@ -134,7 +135,7 @@ int run_export(const Invocation& call) {
   }
   // Standard output may be the export itself.
   fmt::print(sink->is_standard_output() ? stderr : stdout, "{}\n",
-             call.json() ? exporter.json().dump() : exporter.text());
+             call.json() ? json_text(exporter.json()) : exporter.text());
   return exporter.whole() ? kExitOk : kExitFailed;
 }
 

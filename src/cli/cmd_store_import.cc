@@ -10,6 +10,7 @@
 #include "cli/byte_file.h"
 #include "cli/commands.h"
 #include "cli/import_room.h"
+#include "cli/json_text.h"
 #include "cli/open_store.h"
 #include "cli/progress_line.h"
 #include "cli/standard_error.h"
@@ -224,7 +225,7 @@ int run_import(const Invocation& call) {
   Importer importer(call, *opened, *source);
   const bool complete = importer.run();
   const bool closed = close_store(*opened);
-  fmt::print("{}\n", call.json() ? importer.json(complete && closed).dump() : importer.text());
+  fmt::print("{}\n", call.json() ? json_text(importer.json(complete && closed)) : importer.text());
   return complete && closed ? kExitOk : kExitFailed;
 }
 

@@ -12,6 +12,7 @@
 
 #include "block/device.h"
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/standard_error.h"
 #include "core/bytes.h"
 #include "io/engine.h"
@@ -129,7 +130,7 @@ void print_ready(const Invocation& call, const Asked& asked, std::uint16_t port,
     const nlohmann::ordered_json ready{
         {"state", "ready"}, {"nqn", asked.nqn},   {"address", asked.listen.host},
         {"port", port},     {"size_bytes", size}, {"block_bytes", device.geometry().align_bytes}};
-    fmt::print("{}\n", ready.dump());
+    fmt::print("{}\n", json_text(ready));
   } else {
     fmt::print("ready: {} ({}): nvme connect -t tcp -a {} -s {} -n {}\n", asked.path,
                format_bytes(size), asked.listen.host, port, asked.nqn);

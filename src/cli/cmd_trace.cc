@@ -2,15 +2,18 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/json_text.h"
 #include "cli/part_file.h"
 #include "cli/process_limit.h"
 #include "cli/standard_error.h"
+#include "cli/standard_output.h"
 #include "cli/trace_flags.h"
 #include "cli/trace_progress.h"
 #include "cli/trace_table.h"
@@ -43,9 +46,9 @@ constexpr std::string_view kFormatsText =
     "Formats are recognised by their content: mooncake, azure, weka (a JSON file a session, a "
     "folder "
     "or a tar of them), tracelab-csv, tracelab-jsonl, bailian, burstgpt and our own, forebay. "
-    "Files "
-    "may be packed with zstd. Malformed entries are reported with file and line, counted and "
-    "skipped.";
+    "Files may be packed with zstd or gzip, and `-` is standard input; an output of that name is "
+    "standard output, one that ends in .zst is packed. Malformed entries are reported with file "
+    "and line, counted and skipped.";
 
 // KV bytes a token by --model or --kv-bytes-per-token; 0: neither was given.
 std::uint64_t kv_bytes(const Invocation& call) {
@@ -114,7 +117,7 @@ int run_describe(const Invocation& call) {
 // Where a trace goes, and what became of it.
 struct Output {
   std::string path;
-  std::optional<PartFile> part;  // without keep() nothing is left of it
+  std::optional<PartFile> part;  // without keep() nothing is left of it; nullopt: standard output
   std::unique_ptr<workload::TraceWriter> writer;
   std::uint64_t request_count = 0;
   std::string why;  // set when a request could not be written
@@ -126,8 +129,9 @@ struct Output {
   }
   Status keep() {
     FOREBAY_TRY_STATUS(writer->close());
-    return part->keep();
+    return part ? part->keep() : Status{};
   }
+  [[nodiscard]] bool is_standard_output() const { return path == workload::kStandardOutput; }
 };
 
 // Neither the output nor its part may be what is being read.
@@ -136,6 +140,29 @@ bool is_input(const Invocation& call, const std::string& path) {
   const std::string& input = call.arguments()[0];
   return std::filesystem::equivalent(path, input, ignored) ||
          std::filesystem::equivalent(path + ".part", input, ignored);
+}
+
+std::string output_hint(const Error& error) {
+  if (error.os == ENAMETOOLONG) return "a name has at most 255 bytes, `.part` behind it included";
+  if (error.code == Errc::kExists) return "";  // what is in the way is named
+  if (error.code == Errc::kDenied) return "may you write there?";
+  return "does the folder exist?";
+}
+
+bool open_part(const Invocation& call, Output& output) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(output.path, ignored)) {
+    call.mistakes().add("--output", fmt::format("{}: is a folder", output.path),
+                        "name a file in it");
+    return false;
+  }
+  auto part = PartFile::open(output.path);
+  if (part) {
+    output.part.emplace(std::move(*part));
+    return true;
+  }
+  call.mistakes().add(output.path, to_string(part.error()), output_hint(part.error()));
+  return false;
 }
 
 std::optional<Output> create_output(const Invocation& call, const std::string& origin) {
@@ -147,17 +174,12 @@ std::optional<Output> create_output(const Invocation& call, const std::string& o
     call.mistakes().add("--output", "is the file being read", "write to another one");
   }
   if (!call.mistakes().empty()) return std::nullopt;
-  auto part = PartFile::open(output.path);
-  if (!part) {
-    call.mistakes().add(output.path, to_string(part.error()),
-                        "does the folder exist, and may you write there?");
-    return std::nullopt;
-  }
-  auto writer = workload::create_trace(output.path, call.text("--to"),
-                                       {.origin = origin, .written_path = part->written_path()},
-                                       call.mistakes());
+  if (!output.is_standard_output() && !open_part(call, output)) return std::nullopt;
+  const std::string written_path = output.part ? output.part->written_path() : output.path;
+  auto writer =
+      workload::create_trace(output.path, call.text("--to"),
+                             {.origin = origin, .written_path = written_path}, call.mistakes());
   if (!writer) return std::nullopt;
-  output.part.emplace(std::move(*part));
   output.writer = std::move(*writer);
   return output;
 }
@@ -165,6 +187,10 @@ std::optional<Output> create_output(const Invocation& call, const std::string& o
 // Closes the file and gives it its name.
 int finish(const Invocation& call, Output& output, Status status, std::vector<std::string> notes) {
   if (status) status = output.keep();
+  if (!status && output.is_standard_output() && output.why.empty()) {
+    output_failed(status.error().os);  // said once, when the command has ended
+    return kExitFailed;
+  }
   if (!status) {
     const std::string reason = output.why.empty() ? to_string(status.error()) : output.why;
     tell("{}: {}\n", output.path, reason);
@@ -172,16 +198,22 @@ int finish(const Invocation& call, Output& output, Status status, std::vector<st
     return kExitFailed;
   }
   for (std::string& note : output.writer->notes()) notes.push_back(std::move(note));
+  std::string said =
+      fmt::format("{} requests written to {}\n", output.request_count, printable(output.path));
+  for (const std::string& note : notes) said += fmt::format("note: {}\n", printable(note));
   if (call.json()) {
     const nlohmann::ordered_json json = {{"output", output.path},
                                          {"format", call.text("--to")},
                                          {"request_count", output.request_count},
                                          {"notes", notes}};
-    fmt::print("{}\n", json.dump());
-    return kExitOk;
+    said = json_text(json) + "\n";
   }
-  fmt::print("{} requests written to {}\n", output.request_count, output.path);
-  for (const std::string& note : notes) fmt::print("note: {}\n", note);
+  // Standard output may be the trace itself.
+  if (!output.is_standard_output()) {
+    fmt::print("{}", said);
+  } else if (!call.quiet()) {
+    tell_lines(said);
+  }
   return kExitOk;
 }
 

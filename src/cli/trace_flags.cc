@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -11,6 +12,11 @@ namespace forebay::cli {
 namespace {
 
 constexpr double kTimeSMax = 10.0 * 365 * 86'400;
+
+// What is no number has its mistake already; the 0 in its place needs no second one.
+bool mentioned(const Invocation& call, std::string_view flag) {
+  return std::ranges::count(call.mistakes().kept(), flag, &Diagnostic::place) > 0;
+}
 
 std::uint32_t count32(const Invocation& call, std::string_view flag) {
   const std::uint64_t value = call.count(flag);
@@ -105,7 +111,8 @@ workload::GeneratorOptions generator_options(const Invocation& call) {
   Diagnostics out_of_range;
   workload::check_options(options, out_of_range);
   for (const Diagnostic& item : out_of_range.kept()) {
-    call.mistakes().add(flag_of(item.place), item.message, item.hint);
+    const std::string flag = flag_of(item.place);
+    if (!mentioned(call, flag)) call.mistakes().add(flag, item.message, item.hint);
   }
   return options;
 }
@@ -117,13 +124,17 @@ Changes changes(const Invocation& call) {
     if (call.has("--begin")) slice.from_ns = seconds_ns(call, "--begin");
     if (call.has("--end")) slice.to_ns = seconds_ns(call, "--end");
     if (call.has("--limit")) slice.request_count_max = call.count("--limit");
+    if (slice.request_count_max == 0 && !mentioned(call, "--limit")) {
+      call.mistakes().add("--limit", "0 keeps no request");
+    }
     if (slice.to_ns <= slice.from_ns) {
       call.mistakes().add("--end", "is not after --begin");
     }
     result.slice = slice;
   }
   result.speed_up = call.number("--speed-up");
-  if (result.speed_up < 1e-3 || result.speed_up > 1e6) {
+  const bool in_range = result.speed_up >= 1e-3 && result.speed_up <= 1e6;
+  if (!in_range && !mentioned(call, "--speed-up")) {
     call.mistakes().add("--speed-up",
                         fmt::format("{} is not from 0.001 to 1000000", result.speed_up));
   }

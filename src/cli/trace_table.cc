@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/json_text.h"
 #include "core/bytes.h"
+#include "core/printable.h"
 
 namespace forebay::cli {
 namespace {
@@ -100,7 +102,7 @@ std::string description_table(const Description& trace) {
   text += row("output", lengths(trace.output_tokens, "tokens"));
   text += session_rows(trace);
   text += block_rows(trace);
-  for (const std::string& note : trace.notes) text += fmt::format("note: {}\n", note);
+  for (const std::string& note : trace.notes) text += fmt::format("note: {}\n", printable(note));
   return text;
 }
 
@@ -134,7 +136,7 @@ std::string description_json(const Description& trace) {
                                        {"kv_bytes_per_token", trace.kv_bytes_per_token},
                                        {"working_set_bytes", trace.working_set_bytes},
                                        {"notes", trace.notes}};
-  return json.dump();
+  return json_text(json);
 }
 
 }  // namespace forebay::cli

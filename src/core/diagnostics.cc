@@ -31,6 +31,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+constexpr std::size_t kBeginningMin = 3;
+
+// What was cut short is meant whole: `qwen3-30b` is no slip for `qwen3-32b`.
+std::string_view shortest_beginning(std::string_view word,
+                                    std::span<const std::string_view> candidates) {
+  std::string_view best;
+  if (word.size() < kBeginningMin) return best;
+  for (const std::string_view candidate : candidates) {
+    const bool shorter = best.empty() || candidate.size() < best.size();
+    if (candidate.starts_with(word) && shorter) best = candidate;
+  }
+  return best;
+}
+
 }  // namespace
 
 void Diagnostics::add(std::string place, std::string message, std::string hint) {
@@ -57,7 +71,8 @@ std::string Diagnostics::text() const {
 }
 
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates) {
-  std::string_view best;
+  std::string_view best = shortest_beginning(word, candidates);
+  if (!best.empty()) return best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);

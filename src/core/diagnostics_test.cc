@@ -36,5 +36,13 @@ TEST(NearestWord, FindsTheMisspeltAndRefusesTheFar) {
   EXPECT_EQ(suggest("temperature", kWords), "one of: block_size rounds seed");
 }
 
+TEST(NearestWord, ABeginningIsMeantWhole) {
+  constexpr std::array<std::string_view, 3> kWords{"qwen3-32b", "qwen3-30b-a3b-fp8",
+                                                   "qwen3-30b-a3b"};
+  EXPECT_EQ(nearest_word("qwen3-30b", kWords), "qwen3-30b-a3b");
+  EXPECT_EQ(nearest_word("qwen3-31b", kWords), "qwen3-32b");
+  EXPECT_EQ(nearest_word("qw", kWords), "");
+}
+
 }  // namespace
 }  // namespace forebay

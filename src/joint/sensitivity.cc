@@ -44,7 +44,14 @@ std::vector<VariantSpec> variant_specs(const Spec& spec, const ReadSpec& source,
     for (const std::string& value : item.values) {
       ReadSpec changed = source;
       changed.sets.push_back(fmt::format("{}={}", item.key, value));
-      auto read = read_spec(changed, mistakes);
+      Diagnostics found;
+      auto read = read_spec(changed, found);
+      // Without this one key the spec is good: whatever is wrong stands in this section.
+      for (const Diagnostic& mistake : found.kept()) {
+        mistakes.add(item.place.empty() ? source.file : item.place,
+                     fmt::format("[[sensitivity]] {} = {}: {}", item.key, value, mistake.message),
+                     mistake.hint);
+      }
       if (!read) continue;
       read->run.requests = spec.run.requests;
       shrink(*read);

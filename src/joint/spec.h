@@ -105,6 +105,7 @@ struct ArmSpec {
 struct SensitivitySpec {
   std::string key;
   std::vector<std::string> values;
+  std::string place;  // "joint.toml:12": no key
 };
 
 struct Spec {

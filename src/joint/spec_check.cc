@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/bytes.h"
 #include "joint/engine_setup.h"
+#include "joint/flash_need.h"
 #include "joint/spec_fields.h"
 
 namespace forebay::joint {
@@ -136,6 +138,36 @@ void check_arm(const Check& check, std::size_t index) {
   }
 }
 
+// Where a size was written: on the arm, or for all of them.
+std::string flash_place(const Check& check, std::size_t arm) {
+  std::string own = fmt::format("arm.{}.flash_bytes", arm);
+  if (check.places.has(own)) return own;
+  return check.places.has("storage.flash_bytes") ? "storage.flash_bytes" : own;
+}
+
+// A store that cannot be made would end its arm at the start of the run. `block_bytes`: 0 where
+// only the trace tells.
+void check_flash(const Check& check, std::uint64_t block_bytes) {
+  const double scale = check.spec.run.scale;
+  if (!check.spec.storage.device.empty()) return;
+  for (std::size_t i = 0; i < check.spec.arms.size(); ++i) {
+    const ArmSpec& arm = check.spec.arms[i];
+    if (arm.kind != "forebay" || arm.flash_bytes == 0) continue;
+    const auto runs_with = static_cast<std::uint64_t>(static_cast<double>(arm.flash_bytes) / scale);
+    if (flash_holds(runs_with, block_bytes)) continue;
+    const auto least = static_cast<double>(least_flash_bytes(block_bytes)) * scale;
+    check.refuse(
+        flash_place(check, i),
+        fmt::format(
+            "arm `{}`: {}{} of flash are too small for a store{}", arm.name,
+            format_bytes(runs_with),
+            scale == 1 ? "" : fmt::format(" (`flash_bytes` by `scale` {:g})", scale),
+            block_bytes == 0 ? "" : fmt::format(" with blocks of {}", format_bytes(block_bytes))),
+        fmt::format("`flash_bytes` of {} are enough",
+                    format_bytes(static_cast<std::uint64_t>(least))));
+  }
+}
+
 void check_arms(const Check& check) {
   Spec& spec = check.spec;
   if (spec.arms.empty()) {
@@ -144,6 +176,8 @@ void check_arms(const Check& check) {
     return;
   }
   for (std::size_t i = 0; i < spec.arms.size(); ++i) check_arm(check, i);
+  // An arm of unknown kind may be the one that is named.
+  if (std::ranges::count(spec.arms, "", &ArmSpec::kind) > 0) return;
   std::vector<std::string_view> names;
   for (const ArmSpec& arm : spec.arms) names.push_back(arm.name);
   if (spec.run.candidate.empty()) {
@@ -191,7 +225,11 @@ void check_spec(Spec& spec, const SpecPlaces& places, bool files_needed, Diagnos
   check_lists(check);
   const std::uint32_t block_tokens =
       spec.workload.kind == "generated" ? spec.workload.generator.block_tokens : 0;
-  (void)set_up_engine(spec, places, block_tokens, mistakes);
+  const auto setup = set_up_engine(spec, places, block_tokens, mistakes);
+  const bool blocks_known = spec.workload.kind != "file" || spec.engine.block_tokens > 0;
+  check_flash(check, setup && blocks_known
+                         ? setup->options.kv_bytes_per_token * setup->options.block_tokens
+                         : 0);
 }
 
 }  // namespace forebay::joint

@@ -25,7 +25,7 @@ void count32(FieldVisitor& visitor, const Key& key, std::uint32_t& value, CountR
 }
 
 void visit_file(FieldVisitor& v, WorkloadSpec& w) {
-  v.text({"file", "a trace, relative to this spec; .zst is read as it is"}, w.file);
+  v.text({"file", "a trace, relative to this spec; .zst and .gz are read as they are"}, w.file);
   v.text({"origin", "where to get the file, for whoever has it not"}, w.origin);
   v.word({"format", "of the trace; absent: recognised"}, w.format, workload::trace_format_names());
   v.number({"from_s", "start of the slice, in the trace's own time"}, w.from_s, {});
@@ -69,6 +69,20 @@ void visit_batch(FieldVisitor& v, WorkloadSpec& w) {
   v.count({"output_tokens", "answer of each"}, w.output_tokens, {1, kTokensMax});
   v.count({"shared_tokens", "leading tokens that all prompts share"}, w.shared_tokens,
           {0, kTokensMax});
+}
+
+void visit_flash(FieldVisitor& v, ArmSpec& a) {
+  v.bytes({"flash_bytes", "as in [storage], for this arm"}, a.flash_bytes, {0, kSizeMax});
+  v.rate({"bytes_per_second", "as in [storage], for this arm"}, a.bytes_per_second);
+  v.number({"operations_per_second", "as in [storage], for this arm"}, a.operations_per_second, {});
+  v.number({"latency_us", "as in [storage], for this arm"}, a.latency_us, {0, 60e6});
+}
+
+void visit_pool(FieldVisitor& v, ArmSpec& a) {
+  v.count({"read_threads", "of the pool (files)"}, a.read_threads, {1, 1024});
+  v.count({"write_threads", "of the pool (files)"}, a.write_threads, {1, 1024});
+  v.count({"blocks_per_job", "a request is cut into jobs of so many blocks; 0: one job (files)"},
+          a.blocks_per_job, {0, 1 << 20});
 }
 
 }  // namespace
@@ -169,19 +183,20 @@ void visit(FieldVisitor& v, ArmSpec& a) {
           "recompute: HBM only; dram: a DRAM tier; files: DRAM and a file a block; "
           "forebay: DRAM and flash"},
          a.kind, kArmKinds);
-  v.bytes({"dram_bytes", "as in [storage], for this arm"}, a.dram_bytes, {0, kSizeMax});
-  v.bytes({"flash_bytes", "as in [storage], for this arm"}, a.flash_bytes, {0, kSizeMax});
-  v.rate({"bytes_per_second", "as in [storage], for this arm"}, a.bytes_per_second);
-  v.number({"operations_per_second", "as in [storage], for this arm"}, a.operations_per_second, {});
-  v.number({"latency_us", "as in [storage], for this arm"}, a.latency_us, {0, 60e6});
-  v.word({"policy",
-          "of eviction; absent: lru for dram and files, as engines' own tiers, else forebay"},
-         a.policy, kPolicies);
-  v.word({"admission", "to flash (forebay)"}, a.admission, kAdmissions);
-  v.count({"read_threads", "of the pool (files)"}, a.read_threads, {1, 1024});
-  v.count({"write_threads", "of the pool (files)"}, a.write_threads, {1, 1024});
-  v.count({"blocks_per_job", "a request is cut into jobs of so many blocks; 0: one job (files)"},
-          a.blocks_per_job, {0, 1 << 20});
+  const bool any = a.kind.empty();
+  const bool files = any || a.kind == "files";
+  const bool forebay = any || a.kind == "forebay";
+  if (any || a.kind != "recompute") {
+    v.bytes({"dram_bytes", "as in [storage], for this arm"}, a.dram_bytes, {0, kSizeMax});
+  }
+  if (files || forebay) visit_flash(v, a);
+  if (any || a.kind != "recompute") {
+    v.word({"policy",
+            "of eviction; absent: lru for dram and files, as engines' own tiers, else forebay"},
+           a.policy, kPolicies);
+  }
+  if (forebay) v.word({"admission", "to flash (forebay)"}, a.admission, kAdmissions);
+  if (files) visit_pool(v, a);
 }
 
 void visit(FieldVisitor& v, report::PublishedRow& row) {

@@ -35,6 +35,7 @@ namespace {
 struct Context {
   Diagnostics& mistakes;
   SpecPlaces& places;
+  bool result = false;  // the spec.toml of a result
 };
 
 std::string place_of(const toml::node& node, const Context& context) {
@@ -68,6 +69,14 @@ std::string_view kind_of(const toml::node& node) {
   }
   return "something else";
 }
+
+// Keys that a section has only where its `kind` is another.
+struct OtherKinds {
+  std::string_view what;  // "an arm"
+  std::string kind;
+  std::span<const std::string_view> keys;
+  bool allowed = false;  // passed over: results of older versions hold them
+};
 
 // Fills one section from its table and remembers which keys there are.
 class TableReader final : public FieldVisitor {
@@ -147,19 +156,18 @@ class TableReader final : public FieldVisitor {
     if (context_.mistakes.count() == before) value = number;
   }
 
-  // After every key was visited: what is left over is unknown.
-  void refuse_unknown(std::span<const std::string_view> of_other_kinds = {}) {
+  // After every key was visited: what is left over is unknown, or of another kind.
+  void refuse_unknown(const OtherKinds& others = {}) {
     for (const auto& [key, node] : table_) {
       if (std::ranges::find(known_, key.str()) != known_.end()) continue;
-      const std::string place = place_of(node, context_);
-      if (std::ranges::find(of_other_kinds, key.str()) != of_other_kinds.end()) {
-        context_.mistakes.add(place,
-                              fmt::format("`{}` is for a workload of another kind", key.str()),
-                              "remove it, or change `kind`");
+      if (std::ranges::find(others.keys, key.str()) != others.keys.end()) {
+        if (others.allowed) continue;
+        refuse(node, fmt::format("`{}` is for {} of another kind", key.str(), others.what),
+               fmt::format("remove it, or change `kind` (`{}`)", others.kind));
         continue;
       }
-      context_.mistakes.add(place, fmt::format("unknown key `{}` in {}", key.str(), title_),
-                            suggest(key.str(), known_));
+      refuse(node, fmt::format("unknown key `{}` in {}", key.str(), title_),
+             suggest(key.str(), known_));
     }
   }
   [[nodiscard]] std::span<const std::string_view> known() const { return known_; }
@@ -260,21 +268,32 @@ void read_section(const toml::table& root, std::string_view name, Section& value
   reader.refuse_unknown();
 }
 
+// The kind that decides which keys a section has; "": unknown, so none is judged by it.
+std::string kind_in(const toml::table& table, std::span<const std::string_view> kinds,
+                    std::string absent) {
+  const toml::node* node = table.get("kind");
+  if (node == nullptr) return absent;
+  const std::string kind = node->value<std::string>().value_or("");
+  return std::ranges::find(kinds, kind) == kinds.end() ? "" : kind;
+}
+
+// Every key of a section, whatever its kind.
+template <class Section>
+std::vector<std::string_view> keys_of_all_kinds(Context& context) {
+  const toml::table nothing;
+  TableReader all(nothing, "", "", context);
+  Section any;
+  visit(all, any);
+  return {all.known().begin(), all.known().end()};
+}
+
 void read_workload(const toml::table& root, WorkloadSpec& workload, Context& context) {
   const toml::table& table = *section(root, "workload", context);
-  // Which keys there are depends on the kind, so that comes first.
-  workload.kind = table.contains("file") ? "file" : "generated";
-  if (const auto kind = table["kind"].value<std::string>();
-      kind && std::ranges::find(workload_kinds(), *kind) != workload_kinds().end()) {
-    workload.kind = *kind;
-  }
+  workload.kind = kind_in(table, workload_kinds(), table.contains("file") ? "file" : "generated");
   TableReader reader(table, "workload", "[workload]", context);
   visit(reader, workload);
-  const toml::table nothing;
-  TableReader all(nothing, "workload", "[workload]", context);
-  WorkloadSpec any;
-  visit(all, any);
-  reader.refuse_unknown(all.known());
+  const auto keys = keys_of_all_kinds<WorkloadSpec>(context);
+  reader.refuse_unknown({.what = "a workload", .kind = workload.kind, .keys = keys});
 }
 
 // Calls `read` for each table of an array of tables.
@@ -300,16 +319,17 @@ void for_each_table(const toml::table& root, std::string_view name, std::size_t 
     const std::string path = fmt::format("{}.{}", name, i);
     context.places.put(path, place_of(table, context));
     TableReader reader(table, path, fmt::format("[[{}]]", name), context);
-    read(reader);
-    reader.refuse_unknown();
+    read(reader, table);
   }
 }
 
 template <class Item>
 void read_list(const toml::table& root, std::string_view name, std::vector<Item>& items,
                Context& context) {
-  for_each_table(root, name, kListMax, context,
-                 [&](TableReader& reader) { visit(reader, items.emplace_back()); });
+  for_each_table(root, name, kListMax, context, [&](TableReader& reader, const toml::table&) {
+    visit(reader, items.emplace_back());
+    reader.refuse_unknown();
+  });
 }
 
 // Arms that stand for engines' own tiers keep blocks as those do.
@@ -318,19 +338,24 @@ const char* policy_of_kind(std::string_view kind) {
 }
 
 void read_arms(const toml::table& root, Spec& spec, Context& context) {
-  for_each_table(root, "arm", kArmsMax, context, [&](TableReader& reader) {
-    ArmSpec arm;
-    arm.dram_bytes = spec.storage.dram_bytes;
-    arm.flash_bytes = spec.storage.flash_bytes;
-    arm.bytes_per_second = spec.storage.bytes_per_second;
-    arm.operations_per_second = spec.storage.operations_per_second;
-    arm.latency_us = spec.storage.latency_us;
-    arm.policy.clear();
-    visit(reader, arm);
-    if (arm.policy.empty()) arm.policy = policy_of_kind(arm.kind);
-    if (arm.name.empty()) arm.name = arm.kind;
-    spec.arms.push_back(std::move(arm));
-  });
+  const auto keys = keys_of_all_kinds<ArmSpec>(context);
+  for_each_table(
+      root, "arm", kArmsMax, context, [&](TableReader& reader, const toml::table& table) {
+        ArmSpec arm;
+        arm.kind = kind_in(table, arm_kinds(), "");
+        arm.dram_bytes = spec.storage.dram_bytes;
+        arm.flash_bytes = spec.storage.flash_bytes;
+        arm.bytes_per_second = spec.storage.bytes_per_second;
+        arm.operations_per_second = spec.storage.operations_per_second;
+        arm.latency_us = spec.storage.latency_us;
+        arm.policy.clear();
+        visit(reader, arm);
+        reader.refuse_unknown(
+            {.what = "an arm", .kind = arm.kind, .keys = keys, .allowed = context.result});
+        if (arm.policy.empty()) arm.policy = policy_of_kind(arm.kind);
+        if (arm.name.empty()) arm.name = arm.kind;
+        spec.arms.push_back(std::move(arm));
+      });
 }
 
 void refuse_unknown_sections(const toml::table& root, Context& context) {
@@ -373,16 +398,21 @@ toml::table* target_of(toml::table& root, const std::vector<std::string>& words,
     }
     if (toml::table* table = root[words[0]].as_table()) return table;
   }
-  if (words.size() == 3) {
-    if (toml::array* list = root[words[0]].as_array()) {
-      for (toml::node& node : *list) {
-        toml::table* table = node.as_table();
-        if (table == nullptr) continue;
-        const auto name = (*table)["name"].value<std::string>();
-        const auto kind = (*table)["kind"].value<std::string>();
-        if ((name ? *name : kind.value_or("")) == words[1]) return table;
-      }
+  std::vector<std::string> names;
+  if (toml::array* list = words.size() == 3 ? root[words[0]].as_array() : nullptr) {
+    for (toml::node& node : *list) {
+      toml::table* table = node.as_table();
+      if (table == nullptr) continue;
+      const auto kind = (*table)["kind"].value<std::string>();
+      names.push_back((*table)["name"].value<std::string>().value_or(kind.value_or("")));
+      if (names.back() == words[1]) return table;
     }
+  }
+  if (words.size() == 3 && words[0] == "arm" && !names.empty()) {
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    context.mistakes.add(place, fmt::format("no arm is named `{}`", words[1]),
+                         suggest(words[1], known));
+    return nullptr;
   }
   context.mistakes.add(place, "names no key of this spec",
                        "write section.key=value, or arm.NAME.key=value");
@@ -460,7 +490,7 @@ std::optional<Spec> read_spec(const ReadSpec& input, Diagnostics& mistakes) {
     return std::nullopt;
   }
   SpecPlaces places(input.file);
-  Context context{mistakes, places};
+  Context context{mistakes, places, !input.files_needed};
   for (const std::string& set : input.sets) apply_set(root, set, context);
   Spec spec;
   spec.run.name = std::filesystem::path(input.file).stem().string();
@@ -473,6 +503,9 @@ std::optional<Spec> read_spec(const ReadSpec& input, Diagnostics& mistakes) {
   read_list(root, "published", spec.published, context);
   read_list(root, "assumption", spec.assumptions, context);
   read_list(root, "sensitivity", spec.sensitivity, context);
+  for (std::size_t i = 0; i < spec.sensitivity.size(); ++i) {
+    spec.sensitivity[i].place = places.of(fmt::format("sensitivity.{}", i));
+  }
   check_spec(spec, places, input.files_needed, mistakes);
   if (mistakes.count() != before) return std::nullopt;
   return spec;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "joint/flash_need.h"
 #include "joint/sensitivity.h"
 #include "joint/spec_fields.h"
 
@@ -137,7 +138,51 @@ TEST(Spec, AMisspeltSectionSuggestsTheRightOne) {
 TEST(Spec, AKeyOfAnotherKindOfWorkloadIsToldApartFromAnUnknownOne) {
   EXPECT_EQ(mistakes_of(with("speed_up = 4", "request_count = 100")),
             "joint.toml:8: `speed_up` is for a workload of another kind\n"
-            "  hint: remove it, or change `kind`\n");
+            "  hint: remove it, or change `kind` (`generated`)\n");
+}
+
+TEST(Spec, AKeyThatMeansNothingForAnArmIsRefused) {
+  EXPECT_EQ(mistakes_of(with("read_threads = 4", "kind = \"recompute\"")),
+            "joint.toml:20: `read_threads` is for an arm of another kind\n"
+            "  hint: remove it, or change `kind` (`recompute`)\n");
+  EXPECT_NE(mistakes_of(with("flash_bytes = 4096", "kind = \"recompute\"")).find("another kind"),
+            std::string::npos);
+  EXPECT_NE(mistakes_of(with("blocks_per_job = 4", "kind = \"forebay\"")).find("another kind"),
+            std::string::npos);
+  // Results of older versions hold every key of every arm.
+  Diagnostics mistakes;
+  const std::string older = with("read_threads = 4", "kind = \"recompute\"");
+  EXPECT_TRUE(read_spec({"joint.toml", older, {}, false}, mistakes)) << mistakes.text();
+}
+
+TEST(Spec, AnUnknownKindIsOneMistake) {
+  std::string text(kGood);
+  text.replace(text.find("kind = \"generated\""), 18, "kind = \"generatd\"");
+  EXPECT_EQ(mistakes_of(text),
+            "joint.toml:6: `kind` cannot be `generatd`\n  hint: did you mean `generated`?\n");
+  text = with("candidate = \"forebay\"", "rounds = 6");
+  text.replace(text.find("kind = \"forebay\""), 16, "kind = \"forbay\"");
+  EXPECT_EQ(mistakes_of(text),
+            "joint.toml:26: `kind` cannot be `forbay`\n  hint: did you mean `forebay`?\n");
+}
+
+TEST(Spec, AFlashTierThatCannotBeAStoreIsAMistake) {
+  const std::string told = mistakes_of(with("flash_bytes = \"1MiB\"", "kind = \"forebay\""));
+  EXPECT_TRUE(told.starts_with("joint.toml:26: arm `forebay`: ")) << told;
+  EXPECT_NE(told.find("too small for a store"), std::string::npos) << told;
+  EXPECT_NE(mistakes_of(std::string(kGood), {"storage.flash_bytes=1M"}).find("too small"),
+            std::string::npos);
+}
+
+TEST(FlashNeed, TheLeastHoldsAndHalfOfItDoesNot) {
+  for (const std::uint64_t block :
+       {std::uint64_t{0}, std::uint64_t{4096}, std::uint64_t{1} << 20, std::uint64_t{32} << 20}) {
+    const std::uint64_t least = least_flash_bytes(block);
+    EXPECT_TRUE(flash_holds(least, block)) << block;
+    EXPECT_FALSE(flash_holds(least / 2, block)) << block;
+    // Eight segments of at least a block each.
+    EXPECT_GE(least, 8 * block);
+  }
 }
 
 TEST(Spec, AWrongTypeSaysWhatItIsAndWhatItMustBe) {
@@ -301,7 +346,10 @@ TEST(Spec, SetReplacesAKeyAndNamesItselfInMistakes) {
                   .starts_with("--set arm.forebay.policy=\"l\"ru\\: `policy` cannot be"));
   EXPECT_TRUE(mistakes_of(std::string(kGood), {"storrage.path=x"})
                   .starts_with("--set storrage.path=x: unknown section `storrage`"));
-  EXPECT_NE(mistakes_of(std::string(kGood), {"arm.nobody.policy=lru"}).find("names no key"),
+  EXPECT_EQ(mistakes_of(std::string(kGood), {"arm.forbay.policy=lru"}),
+            "--set arm.forbay.policy=lru: no arm is named `forbay`\n"
+            "  hint: did you mean `forebay`?\n");
+  EXPECT_NE(mistakes_of(std::string(kGood), {"arm.nobody.policy=lru"}).find("one of: recompute"),
             std::string::npos);
   EXPECT_NE(mistakes_of(std::string(kGood), {"rounds"}).find("is not section.key=value"),
             std::string::npos);
@@ -344,7 +392,9 @@ TEST(Sensitivity, AKeyThatIsNotThereIsAMistake) {
   text += "[[sensitivity]]\nkey = \"engine.tpp\"\nvalues = [2]\n";
   Diagnostics mistakes;
   EXPECT_TRUE(variant_specs(read_good(text), {"joint.toml", text, {}}, mistakes).empty());
-  EXPECT_NE(mistakes.text().find("--set engine.tpp=2: unknown key `tpp`"), std::string::npos);
+  EXPECT_EQ(mistakes.text(),
+            "joint.toml:27: [[sensitivity]] engine.tpp = 2: unknown key `tpp` in [engine]\n"
+            "  hint: did you mean `tp`?\n");
 }
 
 // Walks the keys as the document must list them.

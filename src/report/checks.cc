@@ -247,7 +247,7 @@ std::string checks_to_json(const std::vector<FileChecks>& files) {
                     {"lines", hex_lines(checks.lines)}});
   }
   const Json json{{"format", "forebay-checks"}, {"version", kChecksVersion}, {"files", list}};
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::optional<std::vector<FileChecks>> checks_from_json(std::string_view text) {

@@ -108,6 +108,8 @@ void visit(Io& io, Facts& facts) {
   io("notes", facts.notes);
 }
 
+constexpr int kFactsDepthMax = 16;  // run.json has 3
+
 }  // namespace
 
 std::vector<std::string_view> RunFacts::arm_names() const {
@@ -116,13 +118,11 @@ std::vector<std::string_view> RunFacts::arm_names() const {
   return names;
 }
 
-constexpr int kDepthMax = 16;  // run.json has 3
-
 std::string facts_to_json(const RunFacts& facts) {
   Json object{{"format", "forebay-run"}, {"version", kFactsVersion}};
   Writer writer{object};
   visit(writer, facts);
-  return object.dump(2) + "\n";
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::optional<RunFacts> facts_from_json(std::string_view file, std::string_view text,
@@ -130,7 +130,9 @@ std::optional<RunFacts> facts_from_json(std::string_view file, std::string_view 
   // The library reports a missing or mistyped member by an exception; it ends here.
   try {
     // Deeper values are left out: what is shown of them is made by recursion.
-    const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kDepthMax; };
+    const auto shallow = [](int depth, Json::parse_event_t, Json&) {
+      return depth <= kFactsDepthMax;
+    };
     const Json object = Json::parse(text, shallow);
     if (object.at("format") != "forebay-run") {
       mistakes.add_at(file, 0, "is not the run.json of a result folder");

@@ -198,6 +198,13 @@ std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary
         facts.workload_varies ? "" : " (rounds repeat the same requests, which count once)"));
   }
   for (const ArmSummary& arm : summary.arms) {
+    if (arm.backlog.grew()) {
+      notes.push_back(fmt::format(
+          "{}: more arrives than it serves: the first third of its requests queued {}, the last "
+          "{} (mean), so its TTFT grows with the length of the run; a session's next turn waits "
+          "for the answer before",
+          arm.name, format_ns(arm.backlog.first_ns), format_ns(arm.backlog.last_ns)));
+    }
     const std::uint64_t lost = arm.save_dropped_blocks + arm.save_refused_blocks;
     if (lost > 0) {
       notes.push_back(fmt::format(

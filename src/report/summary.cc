@@ -180,6 +180,7 @@ ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cel
   Tally tally;
   for (const Cell* cell : cells) {
     add_cell(*cell, tally);
+    add_backlog(cell->requests, arm.backlog);
     arm.round_count += cell->row->complete();
     arm.wrong_blocks += static_cast<std::uint64_t>(cell->row->wrong_blocks);
     arm.lag_ns_p99 = std::max(arm.lag_ns_p99, lag_p99(*cell));

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "gate/statistics.h"
+#include "report/backlog.h"
 #include "report/folder.h"
 
 namespace forebay::report {
@@ -94,6 +95,7 @@ struct ArmSummary {
   std::uint64_t save_dropped_blocks = 0;
   std::uint64_t ops_dropped = 0;  // fell out of the bounded log, so not in `operations`
   std::vector<OperationSummary> operations;
+  Backlog backlog;  // said below the table, not a figure of summary.json
 
   [[nodiscard]] bool ran() const { return skipped.empty() && request_count > 0; }
 };

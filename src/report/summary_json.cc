@@ -177,7 +177,7 @@ std::string summary_to_json(const Summary& summary, const RunFacts& facts) {
   json["arms"] = list(summary.arms);
   json["comparisons"] = list(summary.comparisons);
   json["variants"] = list(summary.variants);
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::vector<std::string> compare_summaries(std::string_view stored_json,

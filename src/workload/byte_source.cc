@@ -3,24 +3,30 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "core/check.h"
+#include "workload/gzip_source.h"
 
 namespace forebay::workload {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 // The public agentic archives are packed with --long=27.
 constexpr int kZstdWindowLogMax = 27;
 constexpr std::size_t kPeekStepBytes = std::size_t{16} << 10;
 
 struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
+  void operator()(std::FILE* file) const {
+    if (file != stdin) std::fclose(file);
+  }
 };
 
 class FileSource final : public ByteSource {
@@ -91,7 +97,12 @@ class ZstdSource final : public ByteSource {
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
+  std::error_code error;
+  const auto there = std::filesystem::status(path, error);
+  if (std::filesystem::is_character_file(there) || std::filesystem::is_block_file(there)) {
+    return fail(Errc::kInvalid, "open trace: is a device, not a file");
+  }
+  std::FILE* file = path == kStandardInput ? stdin : std::fopen(path.c_str(), "rb");
   if (file == nullptr) return std::unexpected(error_from_errno(errno, "open trace"));
   return std::make_unique<FileSource>(file);
 }
@@ -126,8 +137,16 @@ Result<std::string_view> PeekSource::peek(std::size_t size) {
 Result<std::unique_ptr<PeekSource>> decompressed(std::unique_ptr<ByteSource> inner) {
   auto source = std::make_unique<PeekSource>(std::move(inner));
   FOREBAY_TRY(head, source->peek(kZstdMagic.size()));
-  if (head != kZstdMagic) return source;
-  return std::make_unique<PeekSource>(std::make_unique<ZstdSource>(std::move(source)));
+  if (head == kZstdMagic) {
+    source = std::make_unique<PeekSource>(std::make_unique<ZstdSource>(std::move(source)));
+  } else if (head.starts_with(kGzipMagic)) {
+    source = std::make_unique<PeekSource>(gzip_source(std::move(source)));
+  }
+  // Broken contents are told by whoever reads them on.
+  const auto text = source->peek(kByteOrderMark.size());
+  std::array<char, kByteOrderMark.size()> passed{};
+  if (text && *text == kByteOrderMark) FOREBAY_TRY_STATUS(source->read(passed));
+  return source;
 }
 
 }  // namespace forebay::workload

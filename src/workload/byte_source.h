@@ -1,7 +1,8 @@
-// Where the bytes of a trace come from: a file, memory, or either of them inside zstd.
+// Where the bytes of a trace come from: a file, standard input, memory, or any of them inside zstd
+// or gzip.
 //
 // Ownership: a source owns what it reads from. Threads: one owner. Blocking: read() waits for the
-// file. Errors: kIo when the file cannot be read on, kCorrupt for a broken zstd frame. Memory:
+// file. Errors: kIo when the file cannot be read on, kCorrupt for broken packing. Memory:
 // fixed buffers; a zstd window of at most 2^27 bytes.
 #pragma once
 
@@ -22,6 +23,9 @@ class ByteSource {
   [[nodiscard]] virtual Result<std::size_t> read(std::span<char> buffer) = 0;
 };
 
+inline constexpr std::string_view kStandardInput = "-";
+
+// kInvalid: a device, which may have no end.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
 [[nodiscard]] std::unique_ptr<ByteSource> memory_source(std::string bytes);
 
@@ -39,7 +43,8 @@ class PeekSource final : public ByteSource {
   std::size_t used_ = 0;
 };
 
-// `inner` itself, or its contents when it begins with a zstd frame.
+// `inner` itself, or its contents when it begins as zstd or gzip does; a UTF-8 byte order mark at
+// the front of them is passed over.
 [[nodiscard]] Result<std::unique_ptr<PeekSource>> decompressed(std::unique_ptr<ByteSource> inner);
 
 }  // namespace forebay::workload

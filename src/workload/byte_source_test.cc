@@ -72,5 +72,12 @@ TEST(ByteSource, AMissingFileSaysSo) {
   EXPECT_EQ(file.error().code, Errc::kNotFound);
 }
 
+// Read with a format's name, it would never end.
+TEST(ByteSource, ADeviceIsRefused) {
+  const auto file = open_file("/dev/zero");
+  ASSERT_FALSE(file.has_value());
+  EXPECT_EQ(file.error().code, Errc::kInvalid);
+}
+
 }  // namespace
 }  // namespace forebay::workload

@@ -142,7 +142,8 @@ class SingleDocument final : public DocumentsBase {
 bool is_json(const std::filesystem::directory_entry& entry) {
   std::error_code ignored;
   const std::string name = entry.path().filename();
-  return entry.is_regular_file(ignored) && (name.ends_with(".json") || name.ends_with(".json.zst"));
+  return entry.is_regular_file(ignored) &&
+         (name.ends_with(".json") || name.ends_with(".json.zst") || name.ends_with(".json.gz"));
 }
 
 }  // namespace

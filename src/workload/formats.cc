@@ -63,6 +63,36 @@ const TraceFormat* choose(const TraceHead& head, const std::string& path,
   return found;
 }
 
+// Bytes that no format begins with, and what makes them readable.
+struct ForeignBytes {
+  std::string_view magic;
+  const char* what;
+  const char* remedy;  // "{}": the path
+};
+constexpr std::array kForeignBytes{
+    ForeignBytes{std::string_view("\xfd\x37\x7a\x58\x5a\0", 6), "is packed with xz",
+                 "unpack it on the way: xz -dc {} | forebay trace describe -"},
+    ForeignBytes{"BZh", "is packed with bzip2",
+                 "unpack it on the way: bzip2 -dc {} | forebay trace describe -"},
+    ForeignBytes{"PK\x03\x04", "is a zip archive",
+                 "unpack it on the way: unzip -p {} | forebay trace describe -"},
+    ForeignBytes{
+        "\xff\xfe", "is UTF-16 text",
+        "make it UTF-8 on the way: iconv -f UTF-16 -t UTF-8 {} | forebay trace describe -"},
+    ForeignBytes{
+        "\xfe\xff", "is UTF-16 text",
+        "make it UTF-8 on the way: iconv -f UTF-16 -t UTF-8 {} | forebay trace describe -"},
+};
+
+bool is_foreign(std::string_view bytes, const std::string& path, Diagnostics& diagnostics) {
+  for (const ForeignBytes& foreign : kForeignBytes) {
+    if (!bytes.starts_with(foreign.magic)) continue;
+    diagnostics.add(path, foreign.what, fmt::format(fmt::runtime(foreign.remedy), path));
+    return true;
+  }
+  return false;
+}
+
 Result<std::unique_ptr<TraceReader>> open_input(TraceInput input, const ReadOptions& options,
                                                 Diagnostics& diagnostics) {
   TraceHead head{.bytes = {}, .is_folder = input.bytes == nullptr};
@@ -73,6 +103,9 @@ Result<std::unique_ptr<TraceReader>> open_input(TraceInput input, const ReadOpti
       return std::unexpected(bytes.error());
     }
     head.bytes = *bytes;
+    if (is_foreign(head.bytes, input.path, diagnostics)) {
+      return fail(Errc::kUnsupported, "open trace");
+    }
   }
   if (options.block_tokens != 0 && options.block_tokens < kBlockTokensMin) {
     diagnostics.add("--block-tokens",

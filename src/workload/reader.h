@@ -2,8 +2,8 @@
 //
 // Formats: docs/formats/foreign-traces.md (public ones) and docs/formats/trace.md (ours). Each is
 // one file pair under format/ and one line of the table in formats.cc; a file is recognised by its
-// content, or the user names its format. `.zst` around any of them, and `.tar.zst` where a trace is
-// a folder, are read as they are.
+// content, or the user names its format. `.zst` or `.gz` around any of them, and `.tar.zst` where
+// a trace is a folder, are read as they are.
 //
 // Units: nanoseconds from the trace's first moment, tokens. Ownership: the Diagnostics must outlive
 // the reader. Threads: one owner. Blocking: next() reads the file. Memory: one line (or one session

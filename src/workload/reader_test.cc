@@ -26,6 +26,42 @@ TEST(TraceReader, WhatIsNoTraceIsRefusedWithTheKnownFormats) {
   EXPECT_NE(diagnostics.text().find("mooncake azure"), std::string::npos) << diagnostics.text();
 }
 
+// Each is named for what it is, whatever --format says, with what makes it readable.
+TEST(TraceReader, PackingAndTextThatAreNotReadAreNamed) {
+  const auto told = [](std::string_view bytes) {
+    Diagnostics diagnostics;
+    ReadOptions options;
+    options.format = "mooncake";
+    EXPECT_FALSE(open_trace_bytes(std::string(bytes), options, diagnostics).has_value());
+    return diagnostics.text();
+  };
+  EXPECT_EQ(told({"\xfd"
+                  "7zXZ\0",
+                  6}),
+            "trace: is packed with xz\n"
+            "  hint: unpack it on the way: xz -dc trace | forebay trace describe -\n");
+  EXPECT_NE(told("BZh9").find("bzip2 -dc"), std::string::npos);
+  EXPECT_NE(told("PK\x03\x04").find("unzip -p"), std::string::npos);
+  EXPECT_NE(told({"\xff\xfe{\0", 4}).find("is UTF-16 text"), std::string::npos);
+  EXPECT_NE(told({"\xfe\xff\0{", 4}).find("iconv -f UTF-16"), std::string::npos);
+}
+
+TEST(TraceReader, AByteOrderMarkIsPassedOverInEveryFormat) {
+  const std::string mark = "\xef\xbb\xbf";
+  const std::string ours =
+      "{\"forebay_trace\":1}\n{\"arrival_ns\":0,\"input_tokens\":1,"
+      "\"output_tokens\":1}\n";
+  const std::string azure =
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+      "2023-11-16 18:15:46.6805900,374,44\n";
+  for (const std::string& text : {mooncake_line(0), ours, azure}) {
+    const auto read = read_text(mark + text);
+    EXPECT_EQ(read.trace.requests.size(), 1U) << text;
+    EXPECT_TRUE(read.diagnostics.empty()) << read.diagnostics.text();
+  }
+  EXPECT_EQ(read_text(zstd_of(mark + ours)).trace.requests.size(), 1U);
+}
+
 TEST(TraceReader, AFormatNameIsCheckedAndNearOnesSuggested) {
   Diagnostics diagnostics;
   ReadOptions options;

@@ -26,7 +26,11 @@ class ByteSink {
   [[nodiscard]] virtual Status close() = 0;
 };
 
+inline constexpr std::string_view kStandardOutput = "-";
+
 [[nodiscard]] Result<std::unique_ptr<ByteSink>> create_file(const std::string& path);
+// One zstd frame around what is written.
+[[nodiscard]] std::unique_ptr<ByteSink> zstd_sink(std::unique_ptr<ByteSink> inner);
 // Appends to `target`, which outlives the sink.
 [[nodiscard]] std::unique_ptr<ByteSink> memory_sink(std::string* target);
 
@@ -47,7 +51,7 @@ class TraceWriter {
 
 [[nodiscard]] std::vector<std::string_view> writable_trace_format_names();
 
-// Fails after noting a Diagnostic.
+// A `path` that ends in .zst is packed so. Fails after noting a Diagnostic.
 [[nodiscard]] Result<std::unique_ptr<TraceWriter>> create_trace(const std::string& path,
                                                                 std::string_view format,
                                                                 const WriteOptions& options,

@@ -4,8 +4,11 @@
 #include <rapidcheck/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "core/bytes.h"
+#include "core/rng.h"
 #include "workload/row_reader.h"
 #include "workload/trace_testing.h"
 
@@ -141,6 +144,40 @@ TEST(TraceWriter, AFullDiskIsAnErrorByTheTimeOfClosing) {
   const Status status = (*writer)->close();
   ASSERT_FALSE(status.has_value());
   EXPECT_EQ(status.error().code, Errc::kNoSpace);
+}
+
+TEST(TraceWriter, TheNameSaysHowItIsPacked) {
+  const std::string path = testing::TempDir() + "packed_trace.jsonl.zst";
+  std::vector<Request> requests(3000);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    requests[i].index = i;
+    requests[i].input_tokens = static_cast<std::uint32_t>(mix64(i) % 100'000);
+  }
+  Diagnostics diagnostics;
+  auto writer = create_trace(path, "forebay", {}, diagnostics);
+  ASSERT_TRUE(writer) << diagnostics.text();
+  std::string why;
+  for (const Request& request : requests) ASSERT_TRUE((*writer)->write(request, why));
+  ASSERT_TRUE((*writer)->close());
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::filesystem::remove(path);
+  // The library's own one-step call unpacks it to what a plain file holds.
+  std::string plain(1 << 20, '\0');
+  const std::size_t size = ZSTD_decompress(plain.data(), plain.size(), bytes.data(), bytes.size());
+  ASSERT_EQ(ZSTD_isError(size), 0U);
+  plain.resize(size);
+  EXPECT_LT(bytes.size(), plain.size());
+  EXPECT_EQ(read_text(plain).trace.requests.size(), requests.size());
+}
+
+TEST(TraceWriter, APackingThatIsNotWrittenIsRefused) {
+  for (const std::string name : {"x.jsonl.gz", "x.xz", "x.bz2"}) {
+    Diagnostics diagnostics;
+    EXPECT_FALSE(create_trace(testing::TempDir() + name, "forebay", {}, diagnostics));
+    EXPECT_NE(diagnostics.text().find("name it .zst"), std::string::npos) << diagnostics.text();
+    EXPECT_FALSE(std::filesystem::exists(testing::TempDir() + name));
+  }
 }
 
 }  // namespace
