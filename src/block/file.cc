@@ -34,7 +34,10 @@ class FileDevice final : public Device {
         static_cast<std::uint32_t>(round_down(facts.transfer_bytes_max, geometry_.align_bytes)));
     geometry_.direct = facts.direct;
     geometry_.read_only = !writable_;
-    if (geometry_.size_bytes == 0) return fail(Errc::kInvalid, "open device: it is empty");
+    if (facts.size_bytes == 0) return fail(Errc::kInvalid, "open device: it is empty");
+    if (geometry_.size_bytes == 0) {
+      return fail(Errc::kInvalid, "open device: it is smaller than one page of 4096 bytes");
+    }
     return {};
   }
 

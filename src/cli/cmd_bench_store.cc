@@ -7,9 +7,11 @@
 #include <filesystem>
 
 #include "cli/bench_disk.h"
+#include "cli/bench_rig.h"
 #include "cli/bench_store.h"
 #include "cli/commands.h"
 #include "cli/standard_error.h"
+#include "cli/store_size.h"
 #include "core/bytes.h"
 
 namespace forebay::cli {
@@ -17,22 +19,57 @@ namespace {
 
 struct RowGroup {
   std::string_view name;
+  bool sized;  // by --size and --block; the others have a size of their own
   Result<std::vector<BenchRow>> (*measure)(const StoreBench&);
 };
 constexpr std::array<RowGroup, 7> kStoreGroups{{
-    {"read", bench_flash_read},
-    {"write", bench_flash_write},
-    {"lookup", bench_lookup},
-    {"telemetry", bench_telemetry},
-    {"sim", bench_sim},
-    {"files", bench_files},
-    {"reopen", bench_reopen},
+    {"read", true, bench_flash_read},
+    {"write", true, bench_flash_write},
+    {"lookup", false, bench_lookup},
+    {"telemetry", true, bench_telemetry},
+    {"sim", false, bench_sim},
+    {"files", true, bench_files},
+    {"reopen", false, bench_reopen},
 }};
+
+// Whether a tier holds what the rows fill it with, and lets none of it go.
+bool holds_fill(std::uint64_t tier_bytes, std::uint64_t block_bytes, const StoreBench& bench) {
+  StoreBench sized = bench;
+  sized.size_bytes = tier_bytes;
+  const std::uint64_t blocks = fill_bytes(sized) / block_bytes;
+  return blocks >= bench.chain_blocks && blocks_held(tier_bytes, block_bytes) >= blocks;
+}
+
+// --size where no row of --rows asks for it, or for less than these rows can use.
+void check_size(const Invocation& call, const StoreBench& bench,
+                std::span<const RowGroup* const> groups) {
+  constexpr std::uint64_t kTierMin = 16 * kMiB;
+  constexpr std::uint64_t kTierMax = std::uint64_t{1} << 46;
+  if (call.mistakes().count() > 0) return;
+  if (std::ranges::none_of(groups, &RowGroup::sized)) {
+    if (call.has("--size")) {
+      call.mistakes().add("--size", fmt::format("is nothing to the rows {}", call.text("--rows")),
+                          "leave it out: lookup, sim and reopen have sizes of their own");
+    }
+    return;
+  }
+  for (const std::uint64_t block_bytes : bench.block_bytes) {
+    if (holds_fill(bench.size_bytes, block_bytes, bench)) continue;
+    std::uint64_t enough = kTierMin;
+    while (enough < kTierMax && !holds_fill(enough, block_bytes, bench)) enough *= 2;
+    const bool can = enough < kTierMax;
+    call.mistakes().add(
+        can ? "--size" : "--block",
+        fmt::format("{} is too small for chains of {} blocks of {}", call.text("--size"),
+                    bench.chain_blocks, format_bytes(block_bytes)),
+        can ? fmt::format("--size {}M is enough, or name smaller blocks by --block", enough / kMiB)
+            : "no store takes blocks as large as that");
+  }
+}
 
 StoreBench bench_of(const Invocation& call) {
   StoreBench bench;
   bench.folder = call.arguments()[0];
-  bench.size_bytes = call.bytes("--size");
   for (const std::string& text : call.list("--block")) {
     const auto bytes = parse_bytes(text);
     if (!bytes || *bytes < 4 * kKiB || *bytes % (4 * kKiB) != 0) {
@@ -71,10 +108,12 @@ std::vector<const RowGroup*> groups_of(const Invocation& call) {
 
 int run_bench_store(const Invocation& call) {
   StoreBench bench = bench_of(call);
+  bench.size_bytes = call.bytes("--size");
   bench.prefix = call.text("--prefix");
   bench.read_bar = call.number("--read-bar");
   bench.cpu_bar = call.number("--cpu-bar");
   const auto groups = groups_of(call);
+  check_size(call, bench, groups);
   if (const auto refused = call.refuse()) return *refused;
   int code = kExitOk;
   for (const RowGroup* group : groups) {
@@ -99,7 +138,6 @@ int run_bench_disk(const Invocation& call) {
   return print_rows(*rows, call.json());
 }
 
-constexpr Flag kSizeFlag{"--size", "BYTES", "4G", "of the flash tier that is made for the run"};
 constexpr Flag kBlockFlag{"--block", "LIST", "256K,1M,2M", "block sizes"};
 constexpr Flag kDepthFlag{"--in-flight", "BYTES", "32M", "depth, for us and for fio"};
 constexpr Flag kRoundsFlag{"--rounds", "COUNT", "5",
@@ -109,7 +147,8 @@ constexpr Flag kRoundBytesFlag{"--round-bytes", "BYTES", "1G",
 constexpr Flag kSeedFlag{"--seed", "COUNT", "1", "of the order of the reads"};
 
 constexpr std::array<Flag, 10> kStoreFlags{{
-    kSizeFlag,
+    {"--size", "BYTES", "4G",
+     "of the flash tier of read, write, telemetry, files; the other rows have their own"},
     kBlockFlag,
     kDepthFlag,
     kRoundsFlag,
@@ -120,8 +159,8 @@ constexpr std::array<Flag, 10> kStoreFlags{{
     {"--read-bar", "RATIO", "0.95", "of the best of fio"},
     {"--cpu-bar", "SECONDS", "0.05", "CPU seconds a GiB of reads; 0: no bar"},
 }};
-constexpr std::array<Flag, 6> kDiskFlags{
-    {kSizeFlag, kBlockFlag, kDepthFlag, kRoundsFlag, kRoundBytesFlag, kSeedFlag}};
+constexpr std::array<Flag, 5> kDiskFlags{
+    {kBlockFlag, kDepthFlag, kRoundsFlag, kRoundBytesFlag, kSeedFlag}};
 
 }  // namespace
 

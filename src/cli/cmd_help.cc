@@ -47,7 +47,7 @@ int generate(const std::filesystem::path& folder) {
 int run_help(const Invocation& call) {
   if (call.has("--generate")) return generate(call.text("--generate"));
   if (call.arguments().empty()) {
-    fmt::print("{}", overview());
+    fmt::print("{}", call.json() ? help_json("") : overview());
     return kExitOk;
   }
   std::size_t used = 0;
@@ -55,18 +55,22 @@ int run_help(const Invocation& call) {
   if (command == nullptr || used != call.arguments().size()) {
     const std::string members = call.arguments().size() == 1 ? group_text(call.arguments()[0]) : "";
     if (members.empty()) return refuse_command(call.arguments());
-    fmt::print("{}", members);
+    fmt::print("{}", call.json() ? help_json(call.arguments()[0]) : members);
     return kExitOk;
   }
-  fmt::print("{}", help_text(*command));
+  fmt::print("{}", call.json() ? help_json(command->name) : help_text(*command));
   return kExitOk;
 }
 
 int run_version(const Invocation& call) {
+  constexpr std::size_t kShortIdChars = 12;
+  const BuildCommit commit = build_commit();
   if (call.json()) {
-    fmt::print("{{\"name\":\"forebay\",\"version\":\"{}\"}}\n", version());
+    fmt::print("{{\"name\":\"forebay\",\"version\":\"{}\",\"commit\":\"{}\",\"modified\":{}}}\n",
+               version(), commit.id, commit.modified);
   } else {
-    fmt::print("forebay {}\n", version());
+    fmt::print("forebay {} (commit {}{})\n", version(), commit.id.substr(0, kShortIdChars),
+               commit.modified ? ", modified" : "");
   }
   return kExitOk;
 }
@@ -76,15 +80,21 @@ int run_version(const Invocation& call) {
 const Command kHelpCommand{.name = "help",
                            .arguments = "[COMMAND]",
                            .summary = "show the commands, or one command's flags",
-                           .details = "",
+                           .details =
+                               "With --json the same table of commands and flags that help, man\n"
+                               "pages and completions are made from. --generate writes man1/*.1,\n"
+                               "bash/forebay, zsh/_forebay and fish/forebay.fish under DIR, as\n"
+                               "`make install` places them.",
                            .flags = kHelpFlags,
                            .arguments_min = 0,
                            .arguments_max = 2,
                            .run = run_help};
 const Command kVersionCommand{.name = "version",
                               .arguments = "",
-                              .summary = "print the version",
-                              .details = "",
+                              .summary = "print the version, and the commit it was built from",
+                              .details =
+                                  "The commit is `unknown` where the sources were no git\n"
+                                  "checkout; `modified`: tracked files were changed.",
                               .flags = {},
                               .run = run_version};
 

@@ -145,7 +145,10 @@ int run_put(const Invocation& call) {
   opened->loop->run(opened->store->put(items, {.space = *space}));
   const Status flushed = opened->loop->run(opened->store->flush());
   const Status status = items[0].status ? flushed : items[0].status;
-  if (!status) tell("put {}: {}\n", key, to_string(status.error()));
+  if (!status) {
+    tell("put {}: {}\n", key, to_string(status.error()));
+    tell_lines(limit_hint(status.error()));
+  }
   if (!close_store(*opened) || !status) return kExitFailed;
   const std::string hex = to_hex(id.digest);
   return say(call, {{"id", hex}, {"bytes", content.size()}}, hex);

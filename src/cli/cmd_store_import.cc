@@ -12,8 +12,10 @@
 #include "cli/import_room.h"
 #include "cli/json_text.h"
 #include "cli/open_store.h"
+#include "cli/process_limit.h"
 #include "cli/progress_line.h"
 #include "cli/standard_error.h"
+#include "cli/store_size.h"
 #include "core/bytes.h"
 #include "store/export_stream.h"
 
@@ -35,12 +37,15 @@ class Importer {
         reader_([&source](std::span<std::byte> bytes) { return source.read(bytes); }),
         room_(opened, call.has("--evict")),
         batch_bytes_max_(std::min(kBatchBytesMax,
-                                  opened.store->stats().flash.capacity_bytes / kBatchesInStore)) {}
+                                  opened.store->stats().flash.capacity_bytes / kBatchesInStore)) {
+    need_.add_used(used_before_);
+  }
 
   // False after printing what is wrong, with the remedy.
   [[nodiscard]] bool run();
   [[nodiscard]] nlohmann::ordered_json json(bool complete) const;
   [[nodiscard]] std::string text() const;
+  [[nodiscard]] bool took_any() const { return imported_blocks_ + present_blocks_ > 0; }
 
  private:
   struct Waiting {
@@ -54,12 +59,19 @@ class Importer {
   [[nodiscard]] bool continues(const store::ExportedBlock& block) const;
   [[nodiscard]] Status put_waiting();
   [[nodiscard]] Status put(std::span<store::PutItem> items, store::SpaceId space);
-  void explain(const Error& error) const;
+  void explain(const Error& error);
+  void explain_size(const Error& error);
+  // Goes on to the end of the file, only to know how large its blocks are in all.
+  [[nodiscard]] Status measure_rest();
 
   const Invocation& call_;
   OpenStore& opened_;
   store::ExportReader reader_;
   ImportRoom room_;
+  std::uint64_t used_before_ =
+      opened_.store->stats().tiers[static_cast<std::size_t>(store::Tier::kFlash)].used_bytes;
+  StoreNeed need_;
+  bool ended_ = false;  // all blocks were read
   std::uint64_t batch_bytes_max_;
   std::deque<Waiting> waiting_;
   // Taken since a flush: the store need not show them yet.
@@ -126,6 +138,7 @@ Status Importer::take(store::ExportedBlock block) {
     ++other_blocks_;
     return {};
   }
+  need_.add(block.record.data_bytes);
   if (opened_.store->block_bytes(block.record.id) || recent_.contains(block.record.id)) {
     ++present_blocks_;
     return {};
@@ -145,7 +158,8 @@ Status Importer::read_all() {
   FOREBAY_TRY_STATUS(reader_.begin());
   while (true) {
     FOREBAY_TRY(block, reader_.next());
-    if (!block) return {};
+    ended_ = !block;
+    if (ended_) return {};
     FOREBAY_TRY_STATUS(take(std::move(*block)));
     line.show([this] {
       return fmt::format("imported {} blocks, {}", imported_blocks_, format_bytes(imported_bytes_));
@@ -153,18 +167,46 @@ Status Importer::read_all() {
   }
 }
 
+Status Importer::measure_rest() {
+  while (!ended_) {
+    FOREBAY_TRY(block, reader_.next());
+    ended_ = !block;
+    if (ended_) break;
+    const BlockBuffer buffer(block->record.data_bytes);
+    FOREBAY_TRY_STATUS(reader_.read_data(*block, buffer.bytes()));
+    if (call_.has("--tenant") && block->names.space.tenant != call_.text("--tenant")) continue;
+    need_.add(block->record.data_bytes);
+  }
+  return {};
+}
+
+void Importer::explain_size(const Error& error) {
+  tell("{}: {}\n", call_.arguments()[0], to_string(error));
+  if (const std::string limit = limit_hint(error); !limit.empty()) {
+    tell_lines(limit);
+    return;
+  }
+  const bool measured = measure_rest().has_value();
+  const std::uint64_t size = need_.store_bytes();
+  if (measured && size != 0) {
+    tell("  hint: a new store of --size {}M takes all blocks of the file{}", size / kMiB,
+         used_before_ > 0 ? " and of this store" : "");
+  } else if (size == 0) {
+    tell("  hint: no store takes a block of {} bytes", need_.data_bytes_max());
+  } else {
+    tell("  hint: import into a larger store (--size); the file is damaged further on");
+  }
+  tell("{}\n", error.code == Errc::kNoSpace
+                   ? "; or import only one tenant (--tenant), or --evict to let older blocks go"
+                   : "");
+}
+
 // The place in the file, or the store where that is the trouble; then the remedy.
-void Importer::explain(const Error& error) const {
+void Importer::explain(const Error& error) {
   const std::string& file = call_.arguments()[1];
   const std::string& store = call_.arguments()[0];
-  if (error.code == Errc::kNoSpace) {
-    tell(
-        "{}: {}\n  hint: import into a larger store (--size), only one tenant (--tenant), "
-        "or --evict to let older blocks go\n",
-        store, to_string(error));
-  } else if (error.code == Errc::kUnsupported) {
-    tell("{}: {}\n  hint: segments grow with the store: make it with a larger --size\n", store,
-         to_string(error));
+  if (error.code == Errc::kNoSpace || error.code == Errc::kUnsupported) {
+    explain_size(error);
   } else if (error.code == Errc::kVersion) {
     tell(
         "{}:{}: {}\n  hint: export it again with this version, or import it with the one "
@@ -225,6 +267,7 @@ int run_import(const Invocation& call) {
   Importer importer(call, *opened, *source);
   const bool complete = importer.run();
   const bool closed = close_store(*opened);
+  if (!complete && !importer.took_any()) unmake_store(std::move(*opened));
   fmt::print("{}\n", call.json() ? json_text(importer.json(complete && closed)) : importer.text());
   return complete && closed ? kExitOk : kExitFailed;
 }

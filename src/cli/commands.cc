@@ -40,7 +40,7 @@ int run_words(std::vector<std::string> words) {
   const Command* command = find_command(words, &used);
   if (command == nullptr) {
     // "forebay store --help" asks for help on the group.
-    const bool asks = words.size() == 2 && words[1] == "--help";
+    const bool asks = words.size() == 2 && (words[1] == "--help" || words[1] == "-h");
     const std::string members = asks ? group_text(words[0]) : "";
     if (members.empty()) return no_command(words);
     fmt::print("{}", members);

@@ -29,8 +29,9 @@ std::string overview() {
     text += fmt::format("  {:<18} {}\n", command->name, command->summary);
   }
   text +=
-      "\nEvery command takes --json and --help. Exit codes: 0 ok, 1 the checked thing failed,\n"
-      "2 usage or configuration, 3 inconclusive.\n";
+      "\nEvery command takes --json and --help (-h). `forebay help --json` prints this as data,\n"
+      "`forebay help --generate DIR` writes man pages and shell completions. Exit codes: 0 ok,\n"
+      "1 the checked thing failed, 2 usage or configuration, 3 inconclusive.\n";
   return text;
 }
 

@@ -2,22 +2,9 @@
 
 #include <algorithm>
 
-#include "core/bytes.h"
+#include "cli/store_size.h"
 
 namespace forebay::cli {
-namespace {
-
-// A record's header page, and padding of the data to whole pages.
-constexpr std::uint64_t kPageBytes = 4096;
-// Below this many free segments the tier reclaims; one more may be half full.
-const std::uint64_t kFreeSegmentsKept = store::FlashOptions{}.free_segments_low + std::uint64_t{1};
-
-std::uint64_t footprint_bytes(std::uint64_t data_bytes) {
-  return kPageBytes + round_up(data_bytes, kPageBytes);
-}
-
-}  // namespace
-
 bool ImportRoom::measures_next(std::uint64_t data_bytes) const {
   return !endless_ && granted_bytes_ < footprint_bytes(data_bytes);
 }
@@ -25,9 +12,9 @@ bool ImportRoom::measures_next(std::uint64_t data_bytes) const {
 Status ImportRoom::measure() {
   FOREBAY_TRY_STATUS(opened_.loop->run(opened_.store->flush()));
   const store::FlashStats flash = opened_.store->stats().flash;
-  if (flash.segment_count == 0 || flash.free_segment_count <= kFreeSegmentsKept) return {};
+  if (flash.segment_count == 0 || flash.free_segment_count <= free_segments_kept()) return {};
   const std::uint64_t segment_bytes = flash.capacity_bytes / flash.segment_count;
-  const std::uint64_t room = (flash.free_segment_count - kFreeSegmentsKept) * segment_bytes;
+  const std::uint64_t room = (flash.free_segment_count - free_segments_kept()) * segment_bytes;
   granted_bytes_ = std::max(room / 2, segment_bytes);
   return {};
 }

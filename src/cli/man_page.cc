@@ -53,6 +53,10 @@ std::string man_page() {
                         troff(command->summary));
   }
   text +=
+      ".SH GENERATED FILES\n.B forebay help \\-\\-generate\n.I DIR\nwrites these man pages and the "
+      "completions of bash, zsh and fish;\n.B forebay help \\-\\-json\nprints the table of "
+      "commands "
+      "and flags that they are made from.\n"
       ".SH EXIT STATUS\n.TP\n.B 0\nok\n.TP\n.B 1\nthe checked thing failed\n.TP\n.B 2\n"
       "usage or configuration; all mistakes are shown at once\n.TP\n.B 3\ninconclusive\n"
       ".SH ENVIRONMENT\n.TP\n.B FOREBAY_LOG\ntrace, debug, info (default), warn, error or off\n";

@@ -14,16 +14,31 @@
 
 #include "block/device_url.h"
 #include "cli/process_limit.h"
+#include "cli/short_store.h"
 #include "cli/standard_error.h"
+#include "cli/store_size.h"
 #include "core/aligned_memory.h"
 #include "core/bytes.h"
 #include "store/tier/flash_format.h"
-#include "store/tier/flash_layout.h"
 
 namespace forebay::cli {
 namespace {
 
+std::vector<std::string> paths_of(const std::string& url) {
+  const auto parsed = block::parse_device_url(url);
+  return parsed ? parsed->paths : std::vector<std::string>{};
+}
+
+// Of a store that should be there.
+bool explained_by_size(const std::string& url, const Error& error,
+                       const OpenStoreOptions& options) {
+  const bool may_be =
+      error.code == Errc::kCorrupt || error.code == Errc::kNoSpace || error.code == Errc::kInvalid;
+  return may_be && options.size_bytes == 0 && explain_short_store(url, paths_of(url));
+}
+
 void explain(const std::string& url, const Error& error, const OpenStoreOptions& options) {
+  if (explained_by_size(url, error, options)) return;
   tell("{}: {}\n", url, to_string(error));
   if (const std::string hint = limit_hint(error); !hint.empty()) {
     tell_lines(hint);
@@ -110,11 +125,6 @@ bool holds_something(const std::string& path) {
   return !nothing;
 }
 
-std::vector<std::string> paths_of(const std::string& url) {
-  const auto parsed = block::parse_device_url(url);
-  return parsed ? parsed->paths : std::vector<std::string>{};
-}
-
 // Of the files that --size makes (block::open_device).
 std::uint64_t size_made(const std::string& url, std::uint64_t asked) {
   const auto parsed = block::parse_device_url(url);
@@ -141,6 +151,18 @@ bool has_size(const std::string& url, std::uint64_t asked) {
   return false;
 }
 
+// Whether a store of that size can be made; says so where not. A disk has the size it has.
+bool makes_store(const std::string& url, std::uint64_t asked) {
+  for (const std::string& path : paths_of(url)) {
+    std::error_code failed;
+    if (std::filesystem::is_block_file(path, failed)) return true;
+  }
+  const std::uint64_t least = smallest_store_bytes();
+  if (size_made(url, asked) >= least) return true;
+  tell("--size: {} bytes are too few for a store\n  hint: the smallest has {}\n", asked, least);
+  return false;
+}
+
 // Whether a file is there that this process may not write, for its mode or its mount.
 bool refuses_writes(const std::string& path) {
   return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT;
@@ -155,11 +177,6 @@ std::vector<std::string> absent_paths(const std::string& url) {
   return absent;
 }
 
-std::uint64_t data_bytes_max(const block::Geometry& geometry) {
-  const auto layout = store::make_flash_layout(geometry, 0);
-  return layout ? layout->data_bytes_max() : 0;
-}
-
 // What to do about a block that the store cannot hold: the size that would, where there is one.
 std::string larger_store(std::uint64_t data_bytes, const block::Geometry& geometry) {
   constexpr std::uint64_t kSizeMin = kMiB;
@@ -167,7 +184,7 @@ std::string larger_store(std::uint64_t data_bytes, const block::Geometry& geomet
   for (std::uint64_t size = kSizeMin; size <= kSizeMax; size *= 2) {
     block::Geometry larger = geometry;
     larger.size_bytes = size;
-    if (data_bytes_max(larger) >= data_bytes) {
+    if (block_bytes_max(larger) >= data_bytes) {
       return fmt::format("make a store at another path with --size {}M or more", size / kMiB);
     }
   }
@@ -177,7 +194,7 @@ std::string larger_store(std::uint64_t data_bytes, const block::Geometry& geomet
 // Whether a block fits; says why not. A store that will be formatted is judged by its device.
 bool holds_block(const std::string& url, const OpenStore& opened, const OpenStoreOptions& options) {
   const std::uint64_t most = opened.store ? opened.store->stats().flash.data_bytes_max
-                                          : data_bytes_max(opened.device->geometry());
+                                          : block_bytes_max(opened.device->geometry());
   // 0: too small for any store, which opening it will say.
   if (most == 0 || options.data_bytes <= most) return true;
   tell("{}: a block here has at most {} bytes ({}), this one has {} ({})\n  hint: {}\n", url, most,
@@ -206,6 +223,11 @@ std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreO
     return std::nullopt;
   }
   return opened;
+}
+
+void remove_files(const std::vector<std::string>& paths) {
+  std::error_code ignored;
+  for (const std::string& path : paths) std::filesystem::remove(path, ignored);
 }
 
 int hex_digit(char c) {
@@ -268,14 +290,16 @@ std::expected<OpenStore, int> open_store(const std::string& url, const OpenStore
   const bool is_there =
       asked.size_bytes != 0 && std::ranges::any_of(paths_of(url), holds_something);
   if (is_there) options.size_bytes = 0;
-  if (options.size_bytes != 0) made = absent_paths(url);
+  if (options.size_bytes != 0) {
+    if (!makes_store(url, options.size_bytes)) return std::unexpected(kExitUsage);
+    made = absent_paths(url);
+  }
   auto opened = open_or_format(url, options);
   if (!opened) {
-    // Files that were made for the store go again.
-    std::error_code ignored;
-    for (const std::string& path : made) std::filesystem::remove(path, ignored);
+    remove_files(made);
     return std::unexpected(kExitFailed);
   }
+  opened->made = std::move(made);
   if (is_there && !has_size(url, asked.size_bytes)) {
     (void)close_store(*opened);
     return std::unexpected(kExitUsage);
@@ -283,9 +307,18 @@ std::expected<OpenStore, int> open_store(const std::string& url, const OpenStore
   return std::move(*opened);
 }
 
+void unmake_store(OpenStore opened) {
+  opened.store.reset();
+  opened.device.reset();
+  remove_files(opened.made);
+}
+
 bool close_store(OpenStore& opened) {
   const Status closed = opened.loop->run(opened.store->close());
-  if (!closed) tell("close: {}\n", to_string(closed.error()));
+  if (!closed) {
+    tell("close: {}\n", to_string(closed.error()));
+    tell_lines(limit_hint(closed.error()));
+  }
   return closed.has_value();
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "block/device.h"
 #include "cli/command.h"
@@ -23,6 +24,7 @@ namespace forebay::cli {
 
 // Destroyed from the bottom up.
 struct OpenStore {
+  std::vector<std::string> made;  // files that were not there before
   std::unique_ptr<io::Engine> engine;
   std::unique_ptr<io::Loop> loop;
   std::unique_ptr<block::Device> device;
@@ -50,6 +52,8 @@ struct OpenStoreOptions {
                                                        const OpenStoreOptions& options);
 // Closes the store; false after printing why not.
 [[nodiscard]] bool close_store(OpenStore& opened);
+// Of a store that came to nothing, the files that were made for it go again. After close_store().
+void unmake_store(OpenStore opened);
 
 // The size that --size asks for, 0 without it. Notes a mistake for an empty size and for 0.
 [[nodiscard]] std::uint64_t asked_size(const Invocation& call);

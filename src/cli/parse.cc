@@ -72,6 +72,10 @@ ParsedLine parse_line(const Command& command, std::span<const std::string> words
   bool flags_ended = false;
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
+    if (!flags_ended && word == "-h") {
+      line.values["--help"] = "1";
+      continue;
+    }
     if (flags_ended || !word.starts_with("--")) {
       line.arguments.push_back(word);
       continue;
@@ -86,6 +90,9 @@ ParsedLine parse_line(const Command& command, std::span<const std::string> words
     if (flag == nullptr) {
       mistakes.add(name, "unknown flag", suggest_flag(command, name));
       continue;
+    }
+    if (!flag->value.empty() && line.values.contains(name)) {
+      mistakes.add(name, "is given twice", "once is enough; a list goes into one value");
     }
     if (flag->value.empty()) {
       if (equals != std::string::npos) mistakes.add(name, "takes no value");

@@ -20,7 +20,8 @@ struct ParsedLine {
   std::vector<std::string> arguments;
   std::map<std::string, std::string, std::less<>> values;
 };
-// `words` follow the command's name. "--flag value", "--flag=value", "--" ends the flags.
+// `words` follow the command's name. "--flag value", "--flag=value"; "-h" is "--help"; "--" ends
+// the flags. A flag that takes a value is given once.
 [[nodiscard]] ParsedLine parse_line(const Command& command, std::span<const std::string> words,
                                     Diagnostics& mistakes);
 

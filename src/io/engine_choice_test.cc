@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,11 @@ int in_child(Check check) {
 
 constexpr int kNoSeccomp = 77;
 
+bool refuses_uring() {
+  std::string why;
+  return !make_uring_engine(64, &why);
+}
+
 TEST(EngineChoice, FallsBackToThreadsWhereIoUringIsForbidden) {
   const int code = in_child([] {
     if (!forbid_io_uring()) return kNoSeccomp;
@@ -84,6 +90,28 @@ TEST(EngineChoice, SaysInOneLineThatIoUringIsRefusedAndWhy) {
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_NE(lines[0].find("io_uring: "), std::string::npos) << lines[0];
   EXPECT_NE(lines[0].find("seccomp"), std::string::npos) << lines[0];
+}
+
+// With one descriptor left there is a ring, and nothing to wake it by.
+TEST(EngineChoice, TellsWhyWhereDescriptorsRunOut) {
+  const int code = in_child([] {
+    const int next = dup(STDERR_FILENO);
+    close(next);
+    const auto left = static_cast<rlim_t>(next);
+    rlimit all{};
+    if (getrlimit(RLIMIT_NOFILE, &all) != 0) return 4;
+    for (rlim_t descriptors = 0; descriptors < 2; ++descriptors) {
+      const rlimit limit{left + descriptors, all.rlim_max};
+      std::string why;
+      if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+      const auto engine = make_uring_engine(64, &why);
+      if (engine) return 2;
+      if (why.find("Too many open files") == std::string::npos) return 3;
+    }
+    return 0;
+  });
+  if (code == 3 && refuses_uring()) GTEST_SKIP() << "io_uring is refused here for another reason";
+  EXPECT_EQ(code, 0);
 }
 
 TEST(EngineChoice, TellsWhyAndDoesNotFallBackWhenUringIsDemanded) {

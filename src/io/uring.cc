@@ -130,7 +130,11 @@ Status UringEngine::start(std::string* why) {
   }
   ring_open_ = true;
   wake_descriptor_ = eventfd(0, EFD_CLOEXEC);
-  if (wake_descriptor_ < 0) return std::unexpected(error_from_errno(errno, "eventfd"));
+  if (wake_descriptor_ < 0) {
+    error = errno;
+    *why = fmt::format("no descriptor to wake it by: {}", std::strerror(error));
+    return std::unexpected(error_from_errno(error, "eventfd"));
+  }
   arm_wake();
   return {};
 }

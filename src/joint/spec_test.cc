@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "joint/flash_need.h"
 #include "joint/sensitivity.h"
@@ -395,52 +393,6 @@ TEST(Sensitivity, AKeyThatIsNotThereIsAMistake) {
   EXPECT_EQ(mistakes.text(),
             "joint.toml:27: [[sensitivity]] engine.tpp = 2: unknown key `tpp` in [engine]\n"
             "  hint: did you mean `tp`?\n");
-}
-
-// Walks the keys as the document must list them.
-class DocumentCheck final : public FieldVisitor {
- public:
-  DocumentCheck(const std::string& page, std::size_t from) : page_(page), from_(from) {}
-  void text(const Key& key, std::string&) override { check(key); }
-  void word(const Key& key, std::string&, std::span<const std::string_view>) override {
-    check(key);
-  }
-  void count(const Key& key, std::uint64_t&, CountRange) override { check(key); }
-  void bytes(const Key& key, std::uint64_t&, CountRange) override { check(key); }
-  void rate(const Key& key, double&) override { check(key); }
-  void number(const Key& key, double&, NumberRange) override { check(key); }
-  void toggle(const Key& key, bool&) override { check(key); }
-  void texts(const Key& key, std::vector<std::string>&) override { check(key); }
-  void maybe(const Key& key, std::optional<double>&) override { check(key); }
-
- private:
-  void check(const Key& key) {
-    const std::size_t row = page_.find(fmt::format("| `{}` |", key.name), from_);
-    ASSERT_NE(row, std::string::npos) << key.name;
-    const std::string line = page_.substr(row, page_.find('\n', row) - row);
-    EXPECT_NE(line.find(key.help), std::string::npos) << line;
-  }
-  const std::string& page_;
-  std::size_t from_;
-};
-
-TEST(Spec, EveryKeyHasItsLineInTheDocument) {
-  std::ifstream file(FOREBAY_SOURCE_DIR "/docs/formats/joint-spec.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
-  const auto check = [&](const char* title, auto section) {
-    const std::size_t at = page.find(fmt::format("## {}\n", title));
-    ASSERT_NE(at, std::string::npos) << title;
-    DocumentCheck visitor(page, at);
-    visit(visitor, section);
-  };
-  check("[run]", RunSpec{});
-  check("[workload]", WorkloadSpec{});
-  check("[engine]", EngineSpec{});
-  check("[storage]", StorageSpec{});
-  check("[[arm]]", ArmSpec{});
-  check("[[published]]", report::PublishedRow{});
-  check("[[assumption]]", report::Assumption{});
-  check("[[sensitivity]]", SensitivitySpec{});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "store/tier/flash_health.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "core/error.h"
@@ -60,7 +61,9 @@ void FlashHealth::note(const block::Request& done) {
   if (error.code == Errc::kGone) return enter(FlashMode::kGone, "the device is gone");
   if (done.kind == block::RequestKind::kRead) return;
   if (error.code == Errc::kNoSpace) {
-    enter(FlashMode::kReadOnly, "the device has no space left");
+    // EFBIG is not the device's word: the process may not write that far into a file.
+    enter(FlashMode::kReadOnly, error.os == EFBIG ? "this process's file size limit (ulimit -f)"
+                                                  : "the device has no space left");
   } else if (error.code == Errc::kReadOnly || error.code == Errc::kDenied) {
     enter(FlashMode::kReadOnly, "the device takes no writes");
   } else if (error.code == Errc::kIo && ++write_failures_ >= kFailuresMax) {
