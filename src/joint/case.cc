@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/places.h"
 #include "core/bytes.h"
 
 namespace forebay::joint {
@@ -58,7 +59,7 @@ std::optional<Case> load_case(const Spec& spec, const std::string& spec_file,
                               Diagnostics& mistakes) {
   auto workload = load_workload(spec, spec_file, 0, mistakes);
   if (!workload) return std::nullopt;
-  auto setup = set_up_engine(spec, SpecPlaces(spec_file), workload->block_tokens, mistakes);
+  auto setup = set_up_engine(spec, config::Places(spec_file), workload->block_tokens, mistakes);
   if (!setup) return std::nullopt;
   Case test{spec, std::move(*setup), std::move(*workload), 0};
   const bool fit = all_fit(test, spec_file, mistakes);

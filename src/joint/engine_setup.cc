@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "config/places.h"
 #include "core/bytes.h"
 #include "engine/timing.h"
 
@@ -28,7 +29,7 @@ struct Tables {
   const engine::Accelerator* accelerator = nullptr;
 };
 
-bool look_up(const EngineSpec& spec, const SpecPlaces& places, Tables& tables,
+bool look_up(const EngineSpec& spec, const config::Places& places, Tables& tables,
              Diagnostics& mistakes) {
   const std::size_t before = mistakes.count();
   if (!spec.model.empty()) {
@@ -55,7 +56,7 @@ bool look_up(const EngineSpec& spec, const SpecPlaces& places, Tables& tables,
 }
 
 // Without both tables every figure must be given.
-void require_figures(const EngineSpec& spec, const Tables& tables, const SpecPlaces& places,
+void require_figures(const EngineSpec& spec, const Tables& tables, const config::Places& places,
                      Diagnostics& mistakes) {
   const auto require = [&](const char* key, bool given) {
     if (given) return;
@@ -69,7 +70,8 @@ void require_figures(const EngineSpec& spec, const Tables& tables, const SpecPla
 }
 
 std::optional<engine::EngineTiming> table_timing(const EngineSpec& spec, const Tables& tables,
-                                                 const SpecPlaces& places, Diagnostics& mistakes) {
+                                                 const config::Places& places,
+                                                 Diagnostics& mistakes) {
   if (!tables.model || tables.accelerator == nullptr) {
     const std::size_t before = mistakes.count();
     require_figures(spec, tables, places, mistakes);
@@ -146,7 +148,7 @@ std::vector<report::Assumption> assumptions_of(const engine::EngineTiming& timin
 
 }  // namespace
 
-std::optional<EngineSetup> set_up_engine(const Spec& spec, const SpecPlaces& places,
+std::optional<EngineSetup> set_up_engine(const Spec& spec, const config::Places& places,
                                          std::uint32_t workload_block_tokens,
                                          Diagnostics& mistakes) {
   Tables tables;

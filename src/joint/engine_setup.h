@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/places.h"
 #include "engine/emulated.h"
 #include "joint/spec.h"
 
@@ -19,7 +20,8 @@ struct EngineSetup {
 };
 
 // `workload_block_tokens` is used where the spec names no block size; 0: it has none either.
-[[nodiscard]] std::optional<EngineSetup> set_up_engine(const Spec& spec, const SpecPlaces& places,
+[[nodiscard]] std::optional<EngineSetup> set_up_engine(const Spec& spec,
+                                                       const config::Places& places,
                                                        std::uint32_t workload_block_tokens,
                                                        Diagnostics& mistakes);
 

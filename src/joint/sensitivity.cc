@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/places.h"
 #include "joint/engine_setup.h"
 
 namespace forebay::joint {
@@ -23,7 +24,7 @@ void shrink(Spec& spec) {
   Diagnostics ignored;
   const std::uint32_t workload_tokens =
       spec.workload.kind == "generated" ? spec.workload.generator.block_tokens : 0;
-  const auto setup = set_up_engine(spec, SpecPlaces(""), workload_tokens, ignored);
+  const auto setup = set_up_engine(spec, config::Places(""), workload_tokens, ignored);
   if (!setup) return;
   const std::uint64_t block_bytes = setup->options.kv_bytes_per_token * setup->options.block_tokens;
   // Whole divisors only, so that a token keeps a whole number of bytes.

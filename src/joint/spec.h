@@ -7,12 +7,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/fields.h"
 #include "core/diagnostics.h"
 #include "report/facts.h"
 #include "workload/generator.h"
@@ -119,21 +119,6 @@ struct Spec {
   std::vector<SensitivitySpec> sensitivity;
 };
 
-// Where each key of a spec stood, so that a mistake found later still has its line.
-class SpecPlaces {
- public:
-  explicit SpecPlaces(std::string file) : file_(std::move(file)) {}
-  void put(std::string key, std::string place) { places_[std::move(key)] = std::move(place); }
-  // "joint.toml:12", or the file when the key was not written; "engine.tp", "arm.0.policy".
-  [[nodiscard]] std::string of(std::string_view key) const;
-  [[nodiscard]] bool has(std::string_view key) const { return places_.contains(key); }
-  [[nodiscard]] const std::string& file() const { return file_; }
-
- private:
-  std::string file_;
-  std::map<std::string, std::string, std::less<>> places_;
-};
-
 struct ReadSpec {
   std::string file;               // as the user named it
   std::string text;               // its contents
@@ -141,9 +126,8 @@ struct ReadSpec {
   bool files_needed = true;  // false: the workload's file may be gone (a result looked at later)
 };
 
-inline constexpr std::size_t kSpecBytesMax = std::size_t{1} << 20;
+inline constexpr std::size_t kSpecBytesMax = config::kDocumentBytesMax;
 inline constexpr std::size_t kArmsMax = 16;
-inline constexpr std::size_t kListMax = 64;  // published, assumption, sensitivity rows
 
 // The spec, or nothing after noting all mistakes: unknown and misspelt keys, wrong types, values
 // out of range, contradictions, files that are not there. Reads no file but to see that the

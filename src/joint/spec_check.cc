@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "config/places.h"
 #include "core/bytes.h"
 #include "joint/engine_setup.h"
 #include "joint/flash_need.h"
@@ -18,7 +19,7 @@ constexpr std::size_t kNameBytesMax = 40;
 
 struct Check {
   Spec& spec;
-  const SpecPlaces& places;
+  const config::Places& places;
   bool files_needed;
   Diagnostics& mistakes;
 
@@ -217,7 +218,8 @@ void check_lists(const Check& check) {
 
 }  // namespace
 
-void check_spec(Spec& spec, const SpecPlaces& places, bool files_needed, Diagnostics& mistakes) {
+void check_spec(Spec& spec, const config::Places& places, bool files_needed,
+                Diagnostics& mistakes) {
   const Check check{spec, places, files_needed, mistakes};
   check_run(check);
   check_workload(check);

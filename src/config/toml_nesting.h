@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace forebay::joint {
+namespace forebay::config {
 
 // Brackets within brackets, and words of one dotted key: far more than a specification has.
 inline constexpr std::size_t kTomlLevelsMax = 32;
@@ -16,4 +16,4 @@ inline constexpr std::size_t kTomlLevelsMax = 32;
 // The first line (from 1) that has more levels than kTomlLevelsMax; 0: none.
 [[nodiscard]] std::uint64_t line_nested_too_deep(std::string_view toml);
 
-}  // namespace forebay::joint
+}  // namespace forebay::config

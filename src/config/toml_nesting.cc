@@ -1,8 +1,8 @@
-#include "joint/toml_nesting.h"
+#include "config/toml_nesting.h"
 
 #include <algorithm>
 
-namespace forebay::joint {
+namespace forebay::config {
 namespace {
 
 class NestingScan {
@@ -87,4 +87,4 @@ class NestingScan {
 
 std::uint64_t line_nested_too_deep(std::string_view toml) { return NestingScan(toml).run(); }
 
-}  // namespace forebay::joint
+}  // namespace forebay::config

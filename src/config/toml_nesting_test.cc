@@ -1,12 +1,10 @@
-#include "joint/toml_nesting.h"
+#include "config/toml_nesting.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "joint/spec.h"
-
-namespace forebay::joint {
+namespace forebay::config {
 namespace {
 
 std::string repeated(std::string_view text, std::size_t count) {
@@ -51,26 +49,5 @@ TEST(TomlNesting, LevelsBehindAStringAreSeen) {
   }
 }
 
-// The library frees tables by recursion: each of these ended the process before.
-TEST(TomlNesting, ADeepSpecIsAMistakeWithItsLine) {
-  const std::string dots = repeated("a.", 100'000) + "a";
-  for (const std::string& text : {"[run]\n" + dots + " = 1\n", "[run]\n[" + dots + "]\n",
-                                  "[run]\nx = " + repeated("[", 100'000) + "\n"}) {
-    Diagnostics mistakes;
-    EXPECT_FALSE(read_spec({"deep.toml", text, {}}, mistakes));
-    ASSERT_EQ(mistakes.count(), 1U);
-    EXPECT_EQ(mistakes.kept()[0].place, "deep.toml:2");
-  }
-}
-
-TEST(TomlNesting, ADeepSetIsAMistake) {
-  for (const std::string& set :
-       {"run.name=" + repeated("[", 100'000), "run.name={" + repeated("a.", 100'000) + "a=1}"}) {
-    Diagnostics mistakes;
-    EXPECT_FALSE(read_spec({"set.toml", "[[arm]]\nkind = \"recompute\"\n", {set}}, mistakes));
-    EXPECT_NE(mistakes.text().find("nested deeper"), std::string::npos) << mistakes.text();
-  }
-}
-
 }  // namespace
-}  // namespace forebay::joint
+}  // namespace forebay::config
