@@ -1,14 +1,13 @@
 // Block buffers for benchmarks: huge-page backed where the host allows, one iovec a block.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <vector>
 
+#include "core/aligned_memory.h"
 #include "core/bytes.h"
-#include "core/check.h"
 #include "store/lent_buffer.h"
 
 namespace forebay::cli {
@@ -16,14 +15,9 @@ namespace forebay::cli {
 class BenchArena {
  public:
   BenchArena(std::size_t block_count, std::size_t block_bytes) : pieces_(block_count) {
-    constexpr std::size_t kHugePageBytes = 2 * kMiB;
     const std::size_t size = round_up(block_count * block_bytes, kHugePageBytes);
-    void* raw = std::aligned_alloc(kHugePageBytes, size);
-    FOREBAY_CHECK(raw != nullptr);
-    madvise(raw, size, MADV_HUGEPAGE);
-    std::memset(raw, 0x5a, size);  // faults every page in, before anything is timed
-    memory_ = std::shared_ptr<std::byte>(static_cast<std::byte*>(raw),
-                                         [](std::byte* p) { std::free(p); });
+    memory_ = allocate_for_huge_pages(size);
+    std::memset(memory_.get(), 0x5a, size);  // faults every page in, before anything is timed
     for (std::size_t i = 0; i < block_count; ++i) {
       pieces_[i] = {memory_.get() + i * block_bytes, block_bytes};
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bytes.h"
+#include "store/export_testing.h"
 
 namespace forebay::store {
 namespace {
@@ -63,13 +64,7 @@ Status read_into(ExportReader& reader, ReadBack& back) {
 }
 
 ReadBack read_all(const Bytes& file) {
-  std::size_t at = 0;
-  ExportReader reader([&](std::span<std::byte> bytes) -> Result<std::size_t> {
-    const std::size_t count = std::min(bytes.size(), file.size() - at);
-    std::copy_n(file.begin() + static_cast<std::ptrdiff_t>(at), count, bytes.begin());
-    at += count;
-    return count;
-  });
+  ExportReader reader(source_of(file));
   ReadBack back;
   back.status = read_into(reader, back);
   back.offset_bytes = reader.offset_bytes();

@@ -1,6 +1,5 @@
 #include "store/index.h"
 
-#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 namespace forebay::store {
 namespace {
 
-constexpr std::size_t kHugePageBytes = 2 * kMiB;
 // Above this share of its places a shard grows by a quarter: 69 to 86 % full, 6.2 to 7.8 bytes a
 // block.
 constexpr double kFillMax = 0.86;
@@ -24,12 +22,7 @@ constexpr std::size_t kTouchAheadMin = 64 * kMiB;  // of buckets: ten million bl
 template <class T>
 T* make_chunk(std::size_t count) {
   const std::size_t bytes = round_up(count * sizeof(T), kHugePageBytes / 4);
-  const std::size_t align = bytes >= kHugePageBytes ? kHugePageBytes : 4 * kKiB;
-  void* memory = std::aligned_alloc(align, bytes);
-  if (memory == nullptr) no_memory();
-  // Random reads over gigabytes: without huge pages every one is also a page walk.
-  if (align == kHugePageBytes) ::madvise(memory, bytes, MADV_HUGEPAGE);
-  return static_cast<T*>(memory);
+  return static_cast<T*>(static_cast<void*>(allocate_for_huge_pages(bytes).release()));
 }
 
 }  // namespace

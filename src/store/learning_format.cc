@@ -6,6 +6,7 @@
 
 #include "core/bytes.h"
 #include "core/check.h"
+#include "core/field_reader.h"
 
 namespace forebay::store {
 namespace {
@@ -39,52 +40,23 @@ void append(std::vector<std::byte>& bytes, std::string_view text) {
   append(bytes, std::as_bytes(std::span(text)));
 }
 
-// Takes fields from the front; what is not there is not given.
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
-  template <class T>
-  [[nodiscard]] bool take(T& value) {
-    if (left_.size() < sizeof(T)) return false;
-    value = load_as<T>(left_);
-    left_ = left_.subspan(sizeof(T));
-    return true;
-  }
-  [[nodiscard]] bool take(std::size_t count, std::span<const std::byte>& bytes) {
-    if (left_.size() < count) return false;
-    bytes = left_.first(count);
-    left_ = left_.subspan(count);
-    return true;
-  }
-  [[nodiscard]] bool take(std::size_t count, std::string_view& text) {
-    std::span<const std::byte> bytes;
-    if (!take(count, bytes)) return false;
-    text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-    return true;
-  }
-  [[nodiscard]] bool at_end() const { return left_.empty(); }
-
- private:
-  std::span<const std::byte> left_;
-};
-
-bool take_space(Reader& reader, Learned& learned) {
+bool take_space(FieldReader& reader, Learned& learned) {
   SpaceHead head;
   LearnedSpace space;
-  if (!reader.take(head) || !reader.take(head.tenant_bytes, space.tenant) ||
-      !reader.take(head.layout_bytes, space.layout_fingerprint)) {
+  if (!reader.take(head) || !reader.take_text(head.tenant_bytes, space.tenant) ||
+      !reader.take_text(head.layout_bytes, space.layout_fingerprint)) {
     return false;
   }
   learned.spaces.push_back(space);
   return true;
 }
 
-bool take_model(Reader& reader, Learned& learned) {
+bool take_model(FieldReader& reader, Learned& learned) {
   std::string_view raw;
-  if (!reader.take(sizeof(ModelHead), raw)) return false;
+  if (!reader.take_text(sizeof(ModelHead), raw)) return false;
   const auto head = load_as<ModelHead>(std::as_bytes(std::span(raw)));
   LearnedModel model;
-  if (!reader.take(head.state_bytes, model.state)) return false;
+  if (!reader.take_bytes(head.state_bytes, model.state)) return false;
   const std::string_view name = raw.substr(offsetof(ModelHead, policy));
   model.policy = name.substr(0, name.find('\0'));
   if (head.tier == static_cast<std::uint32_t>(Tier::kDram)) model.tier = Tier::kDram;
@@ -131,7 +103,7 @@ EncodedLearning encode_learned(const Learned& learned, std::size_t bytes_max) {
 }
 
 Result<Learned> decode_learned(std::span<const std::byte> bytes) {
-  Reader reader(bytes);
+  FieldReader reader(bytes);
   Head head;
   if (!reader.take(head)) return fail(Errc::kCorrupt, "learning: too short");
   if (head.version != kLearnedVersion) return fail(Errc::kVersion, "learning: another version");

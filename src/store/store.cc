@@ -149,7 +149,8 @@ Result<SharedState> make_state(io::Loop* loop, StoreOptions options) {
   const StoreOptions& wanted = state->options;
   const bool staging = wanted.dram_bytes == 0;
   FOREBAY_TRY(dram, DramTier::make(staging ? wanted.write_back_bytes_max : wanted.dram_bytes,
-                                   wanted.dram_populated));
+                                   wanted.dram_populated ? DramTier::Pages::kAtOnce
+                                                         : DramTier::Pages::kAsUsed));
   const std::uint64_t flash_bytes =
       wanted.flash == nullptr ? 0 : wanted.flash->geometry().size_bytes;
   ResidencyParts parts;

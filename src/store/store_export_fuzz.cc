@@ -9,6 +9,7 @@
 #include "core/bytes.h"
 #include "core/crc32c.h"
 #include "store/export_stream.h"
+#include "store/export_testing.h"
 
 namespace forebay::store {
 namespace {
@@ -38,13 +39,7 @@ void seal(std::span<std::byte> file) {
 }
 
 void read(std::span<const std::byte> file) {
-  std::size_t at = 0;
-  ExportReader reader([&](std::span<std::byte> bytes) -> Result<std::size_t> {
-    const std::size_t count = std::min(bytes.size(), file.size() - at);
-    std::copy_n(file.begin() + static_cast<std::ptrdiff_t>(at), count, bytes.begin());
-    at += count;
-    return count;
-  });
+  ExportReader reader(source_of(file));
   if (!reader.begin()) return;
   while (true) {
     const auto block = reader.next();

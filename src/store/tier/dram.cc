@@ -12,11 +12,11 @@ constexpr std::uint64_t kPagesMax = 0xfffffffe;
 
 }  // namespace
 
-Result<std::unique_ptr<DramTier>> DramTier::make(std::uint64_t capacity_bytes, bool populated) {
+Result<std::unique_ptr<DramTier>> DramTier::make(std::uint64_t capacity_bytes, Pages pages) {
   const std::uint64_t bytes = round_down(capacity_bytes, kPageBytes);
   if (bytes == 0 || bytes / kPageBytes > kPagesMax) return fail(Errc::kInvalid, "DRAM tier size");
   FOREBAY_TRY(arena, io::HugeMemory::map_on_demand(bytes));
-  if (populated) FOREBAY_TRY_STATUS(arena.populate());
+  if (pages == Pages::kAtOnce) FOREBAY_TRY_STATUS(arena.populate());
   return std::unique_ptr<DramTier>(new DramTier(std::move(arena)));
 }
 

@@ -50,10 +50,13 @@ class DramTier {
  public:
   static constexpr std::uint32_t kPageBytes = 4096;
 
-  // kNoSpace: the kernel gives no such arena. `capacity_bytes` is rounded down to pages. Pages are
-  // there at once if `populated` (make() then blocks while the kernel clears them), else when used.
+  // When the kernel gives the pages: as they are used, or all of them before make() returns, which
+  // then blocks while they are cleared.
+  enum class Pages : std::uint8_t { kAsUsed, kAtOnce };
+
+  // kNoSpace: the kernel gives no such arena. `capacity_bytes` is rounded down to pages.
   [[nodiscard]] static Result<std::unique_ptr<DramTier>> make(std::uint64_t capacity_bytes,
-                                                              bool populated = false);
+                                                              Pages pages = Pages::kAsUsed);
   ~DramTier();
   DramTier(const DramTier&) = delete;
   DramTier& operator=(const DramTier&) = delete;

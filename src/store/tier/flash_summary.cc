@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/crc32c.h"
+#include "core/field_reader.h"
 
 namespace forebay::store {
 namespace {
@@ -155,20 +156,22 @@ Result<SummaryView> SummaryView::parse(const SummaryCounts& counts, std::span<co
 
 Status SummaryView::parse_spaces(std::span<const std::byte> bytes) {
   spaces_.reserve(counts_.space_count);
+  FieldReader reader(bytes);
   for (std::uint32_t i = 0; i < counts_.space_count; ++i) {
-    if (bytes.size() < 4) return fail(Errc::kCorrupt, "summary: spaces are cut short");
-    const auto tenant_bytes = load_as<std::uint16_t>(bytes);
-    const auto layout_bytes = load_as<std::uint16_t>(bytes.subspan(2));
-    bytes = bytes.subspan(4);
+    std::uint16_t tenant_bytes = 0;
+    std::uint16_t layout_bytes = 0;
+    if (!reader.take(tenant_bytes) || !reader.take(layout_bytes)) {
+      return fail(Errc::kCorrupt, "summary: spaces are cut short");
+    }
+    std::string_view tenant;
+    std::string_view layout;
     if (tenant_bytes > kTenantBytesMax || layout_bytes > kLayoutBytesMax ||
-        bytes.size() < std::size_t{tenant_bytes} + layout_bytes) {
+        !reader.take_text(tenant_bytes, tenant) || !reader.take_text(layout_bytes, layout)) {
       return fail(Errc::kCorrupt, "summary: a name does not fit");
     }
-    const auto* text = reinterpret_cast<const char*>(bytes.data());
-    spaces_.push_back({{text, tenant_bytes}, {text + tenant_bytes, layout_bytes}});
-    bytes = bytes.subspan(std::size_t{tenant_bytes} + layout_bytes);
+    spaces_.push_back({tenant, layout});
   }
-  return bytes.empty() ? Status{} : fail(Errc::kCorrupt, "summary: bytes after the spaces");
+  return reader.at_end() ? Status{} : fail(Errc::kCorrupt, "summary: bytes after the spaces");
 }
 
 Status SummaryView::check_entries(std::uint32_t segment_pages, std::uint32_t page_bytes) const {
