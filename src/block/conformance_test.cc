@@ -250,10 +250,33 @@ TEST(DeviceUrl, TakesPathsAndStripes) {
   EXPECT_EQ(stripe->stripe_unit_bytes, 256 * kKiB);
 }
 
+TEST(DeviceUrl, ASchemeThatWasAddedOpensItsOwn) {
+  World world;
+  add_device_scheme({.prefix = "test+memory://",
+                     .check =
+                         [](std::string_view url) {
+                           return url.ends_with("/") ? Status(fail(Errc::kInvalid, "test: no name"))
+                                                     : Status();
+                         },
+                     .open = [](io::Loop& loop, const std::string& /*url*/,
+                                const OpenDevice&) -> Result<std::unique_ptr<Device>> {
+                       return make_memory_device(loop, {.size_bytes = kMiB});
+                     }});
+  EXPECT_TRUE(parse_device_url("test+memory://x")->paths.empty());
+  EXPECT_EQ(parse_device_url("test+memory://").error().code, Errc::kInvalid);
+  const auto opened = open_device(world.loop, "test+memory://x", {});
+  ASSERT_TRUE(opened);
+  EXPECT_EQ((*opened)->geometry().size_bytes, kMiB);
+  EXPECT_TRUE(names_disk("test+memory://x"));
+  EXPECT_TRUE(names_disk("/dev/nvme0n1"));
+  EXPECT_FALSE(names_disk("./devices/a.img"));
+  EXPECT_FALSE(names_disk("file:///data/a.img"));
+}
+
 TEST(DeviceUrl, RefusesTheRest) {
   for (const char* text :
        {"", "file:", "stripe:", "stripe:/a", "stripe:/a,", "stripe:/a,/a", "stripe:/a,/b?unit=3M",
-        "stripe:/a,/b?unit=1K", "stripe:/a,/b?size=1M"}) {
+        "stripe:/a,/b?unit=1K", "stripe:/a,/b?size=1M", "http://host/a", "stripe:/a,test://b"}) {
     const auto parsed = parse_device_url(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, Errc::kInvalid) << text;

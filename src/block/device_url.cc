@@ -27,10 +27,30 @@ Result<std::uint64_t> parse_unit(std::string_view query) {
 
 }  // namespace
 
+bool has_scheme(std::string_view text) {
+  const std::size_t end = text.find("://");
+  if (end == 0 || end == std::string_view::npos || text.starts_with(kFilePrefix)) return false;
+  return std::ranges::all_of(text.substr(0, end), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+  });
+}
+
+bool names_disk(std::string_view text) {
+  return has_scheme(text) || text.find("/dev/") != std::string_view::npos;
+}
+
 Result<DeviceUrl> parse_device_url(std::string_view text) {
   DeviceUrl url;
   if (text.find('\0') != std::string_view::npos) {
     return fail(Errc::kInvalid, "device: a path holds no zero byte");
+  }
+  if (has_scheme(text)) {
+    url.scheme = find_device_scheme(text);
+    if (url.scheme == nullptr) {
+      return fail(Errc::kInvalid, "device: no such kind of URL; file:, stripe:, nvme+tcp:// are");
+    }
+    FOREBAY_TRY_STATUS(url.scheme->check(text));
+    return url;
   }
   if (!text.starts_with(kStripePrefix)) {
     if (text.starts_with(kFilePrefix)) text.remove_prefix(kFilePrefix.size());
@@ -49,6 +69,7 @@ Result<DeviceUrl> parse_device_url(std::string_view text) {
     const std::size_t comma = text.find(',');
     const std::string_view path = text.substr(0, comma);
     if (path.empty()) return fail(Errc::kInvalid, "stripe: a path is empty");
+    if (has_scheme(path)) return fail(Errc::kInvalid, "stripe: of files and disks, not of URLs");
     if (std::ranges::count(url.paths, path) != 0) {
       return fail(Errc::kInvalid, "stripe: a path stands twice");
     }
@@ -66,6 +87,7 @@ Result<DeviceUrl> parse_device_url(std::string_view text) {
 Result<std::unique_ptr<Device>> open_device(io::Loop& loop, const std::string& url,
                                             const OpenDevice& options) {
   FOREBAY_TRY(parsed, parse_device_url(url));
+  if (parsed.scheme != nullptr) return parsed.scheme->open(loop, url, options);
   if (parsed.paths.size() == 1) return open_file_device(loop, parsed.paths[0], options);
   OpenDevice part = options;
   // Every part holds the same share, in whole units.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/device_schemes.h"
 #include "cli/help.h"
 #include "cli/parse.h"
 #include "cli/process_limit.h"
@@ -67,6 +68,7 @@ std::span<const Command* const> all_commands() { return kCommands; }
 int run_main(int argc, char** argv) {
   hold_standard_descriptors();
   explain_process_limits();
+  add_device_schemes();
   std::vector<std::string> words(argv + 1, argv + argc);
   return with_checked_output([&] { return run_words(std::move(words)); });
 }

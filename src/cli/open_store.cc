@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "block/device_url.h"
+#include "cli/device_hint.h"
 #include "cli/process_limit.h"
 #include "cli/short_store.h"
 #include "cli/standard_error.h"
@@ -42,6 +43,10 @@ void explain(const std::string& url, const Error& error, const OpenStoreOptions&
   tell("{}: {}\n", url, to_string(error));
   if (const std::string hint = limit_hint(error); !hint.empty()) {
     tell_lines(hint);
+    return;
+  }
+  if (const std::string hint = device_hint(url, error); !hint.empty()) {
+    tell("  hint: {}\n", hint);
     return;
   }
   switch (error.code) {
@@ -125,6 +130,28 @@ bool holds_something(const std::string& path) {
   return !nothing;
 }
 
+Task<Result<std::size_t>> read_from(block::Device* device, std::uint64_t offset, iovec piece) {
+  co_return co_await block::read(*device, offset, {&piece, 1});
+}
+
+// Whether a disk elsewhere holds anything at its beginning; nothing when it says why it cannot
+// tell.
+std::optional<bool> holds_something_there(const std::string& url) {
+  constexpr std::size_t kLookBytes = 1 << 20;
+  const auto opened = open_flash_device(url, {.reads_only = true});
+  if (!opened) return std::nullopt;
+  const std::uint64_t size =
+      std::min<std::uint64_t>(kLookBytes, opened->device->geometry().size_bytes);
+  const AlignedMemory memory = allocate_aligned(size, opened->device->geometry().align_bytes);
+  const iovec piece{memory.get(), size};
+  const auto read = opened->loop->run(read_from(opened->device.get(), 0, piece));
+  if (!read) {
+    explain(url, read.error(), {});
+    return std::nullopt;
+  }
+  return !is_nothing({memory.get(), size});
+}
+
 // Of the files that --size makes (block::open_device).
 std::uint64_t size_made(const std::string& url, std::uint64_t asked) {
   const auto parsed = block::parse_device_url(url);
@@ -136,6 +163,7 @@ std::uint64_t size_made(const std::string& url, std::uint64_t asked) {
 // Whether the files of a store that is there have the size asked for; says so where not. A disk has
 // the size it has.
 bool has_size(const std::string& url, std::uint64_t asked) {
+  if (block::names_disk(url)) return true;
   std::uint64_t there = 0;
   for (const std::string& path : paths_of(url)) {
     std::error_code failed;
@@ -153,6 +181,7 @@ bool has_size(const std::string& url, std::uint64_t asked) {
 
 // Whether a store of that size can be made; says so where not. A disk has the size it has.
 bool makes_store(const std::string& url, std::uint64_t asked) {
+  if (block::names_disk(url)) return true;
   for (const std::string& path : paths_of(url)) {
     std::error_code failed;
     if (std::filesystem::is_block_file(path, failed)) return true;
@@ -175,6 +204,13 @@ std::vector<std::string> absent_paths(const std::string& url) {
     return std::filesystem::exists(path, failed) || failed;
   });
   return absent;
+}
+
+// What --size must not format; nothing when it says why it cannot tell.
+std::optional<bool> is_taken(const std::string& url) {
+  const auto parsed = block::parse_device_url(url);
+  if (parsed && parsed->scheme != nullptr) return holds_something_there(url);
+  return std::ranges::any_of(paths_of(url), holds_something);
 }
 
 // What to do about a block that the store cannot hold: the size that would, where there is one.
@@ -287,8 +323,13 @@ std::uint64_t asked_size(const Invocation& call) {
 std::expected<OpenStore, int> open_store(const std::string& url, const OpenStoreOptions& asked) {
   OpenStoreOptions options = asked;
   std::vector<std::string> made;
-  const bool is_there =
-      asked.size_bytes != 0 && std::ranges::any_of(paths_of(url), holds_something);
+  if (const auto parsed = block::parse_device_url(url); !parsed) {
+    explain(url, parsed.error(), options);
+    return std::unexpected(kExitUsage);
+  }
+  const auto look = asked.size_bytes == 0 ? std::optional(false) : is_taken(url);
+  if (!look) return std::unexpected(kExitFailed);
+  const bool is_there = *look;
   if (is_there) options.size_bytes = 0;
   if (options.size_bytes != 0) {
     if (!makes_store(url, options.size_bytes)) return std::unexpected(kExitUsage);

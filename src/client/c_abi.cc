@@ -10,6 +10,7 @@
 #include "core/version.h"
 #include "forebay/forebay.h"
 #include "io/loop.h"
+#include "nvme/initiator/device_scheme.h"
 #include "store/store.h"
 
 namespace {
@@ -89,7 +90,17 @@ struct forebay_store {
 
 namespace {
 
+// The kinds of devices beside files, disks and stripes; once, from whichever thread comes first.
+void add_device_schemes() {
+  static const bool added = [] {
+    forebay::block::add_device_scheme(forebay::nvme::initiator::kDeviceScheme);
+    return true;
+  }();
+  (void)added;
+}
+
 forebay::Status open_parts(const forebay_store_options& options, forebay_store& parts) {
+  add_device_schemes();
   FOREBAY_TRY(engine, forebay::io::make_engine(forebay::io::EngineChoice::kAuto));
   parts.engine = std::move(engine);
   parts.loop = std::make_unique<forebay::io::Loop>(*parts.engine);

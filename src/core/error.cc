@@ -87,6 +87,9 @@ Errc errc_from_errno(int os_code) {
     case ENXIO:
     case EPIPE:
     case ECONNRESET:
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
     case ESHUTDOWN:
       return Errc::kGone;
     case EOPNOTSUPP:

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "block/device_url.h"
 #include "block/throttled.h"
 #include "core/bytes.h"
 #include "engine/backend_files.h"
@@ -22,8 +23,6 @@ std::string what_failed(const char* step, const std::string& where, const Error&
                        : fmt::format("{} {}: {}", step, where, to_string(error));
 }
 
-bool is_raw_disk(const std::string& device) { return device.find("/dev/") != std::string::npos; }
-
 }  // namespace
 
 std::uint64_t Rig::scaled(std::uint64_t bytes) const {
@@ -33,10 +32,11 @@ std::uint64_t Rig::scaled(std::uint64_t bytes) const {
 
 std::string Rig::open_flash_device() {
   const std::uint64_t size_bytes = scaled(options_.arm->flash_bytes);
-  auto device = block::open_device(*loop_, options_.device,
-                                   {.size_bytes = is_raw_disk(options_.device) ? 0 : size_bytes,
-                                    .write = true,
-                                    .create = !is_raw_disk(options_.device)});
+  auto device =
+      block::open_device(*loop_, options_.device,
+                         {.size_bytes = block::names_disk(options_.device) ? 0 : size_bytes,
+                          .write = true,
+                          .create = !block::names_disk(options_.device)});
   if (!device) return what_failed("open device", options_.device, device.error());
   const double rate = options_.arm->bytes_per_second / options_.scale;
   const bool throttled =
@@ -64,7 +64,7 @@ Task<std::string> Rig::open_store(bool flash) {
     if (std::string failed = open_flash_device(); !failed.empty()) co_return failed;
     options.flash = device_.get();
     // A raw disk may hold somebody's data, so it is used only as a store that was made before.
-    options.flash_options.format = !is_raw_disk(options_.device);
+    options.flash_options.format = !block::names_disk(options_.device);
     options.flash_options.seed = options_.seed;
   }
   auto store = co_await store::Store::open(loop_, std::move(options));

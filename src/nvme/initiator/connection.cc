@@ -59,7 +59,8 @@ void Connection::on_connected() {
     if (connect_op_.done_bytes) {
       state_ = ConnectionState::kWorking;
     } else {
-      queue_.close(connect_op_.done_bytes.error());
+      const Error& why = connect_op_.done_bytes.error();
+      queue_.close({why.code, "nvme: connect to the target", why.os});
     }
   }
   advance();

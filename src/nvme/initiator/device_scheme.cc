@@ -1,0 +1,71 @@
+#include "nvme/initiator/device_scheme.h"
+
+#include <netdb.h>
+
+#include <cstring>
+#include <string>
+
+#include "nvme/initiator/fabric_device.h"
+#include "nvme/initiator/fabric_url.h"
+#include "nvme/initiator/host_identity.h"
+
+namespace forebay::nvme::initiator {
+namespace {
+
+constexpr std::size_t kAddressesMax = 8;
+
+// A name may have several addresses, "localhost" of both families: all are tried.
+Result<std::vector<PeerAddress>> resolve(const FabricUrl& url) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  if (getaddrinfo(url.host.c_str(), std::to_string(url.port).c_str(), &wanted, &list) != 0) {
+    return fail(Errc::kNotFound, "nvme+tcp: the host's name has no address");
+  }
+  std::vector<PeerAddress> addresses;
+  for (const addrinfo* at = list; at != nullptr; at = at->ai_next) {
+    if (at->ai_addrlen > sizeof(sockaddr_storage) || addresses.size() == kAddressesMax) continue;
+    PeerAddress address;
+    std::memcpy(&address.storage, at->ai_addr, at->ai_addrlen);
+    address.bytes = at->ai_addrlen;
+    addresses.push_back(address);
+  }
+  freeaddrinfo(list);
+  if (addresses.empty()) return fail(Errc::kNotFound, "nvme+tcp: the host's name has no address");
+  return addresses;
+}
+
+Status check(std::string_view url) {
+  const auto parsed = parse_fabric_url(url);
+  return parsed ? Status() : std::unexpected(parsed.error());
+}
+
+Result<std::unique_ptr<block::Device>> open(io::Loop& loop, const std::string& text,
+                                            const block::OpenDevice& asked) {
+  FOREBAY_TRY(url, parse_fabric_url(text));
+  FOREBAY_TRY(addresses, resolve(url));
+  FabricOptions options;
+  options.name = text;
+  options.addresses = addresses;
+  options.write = asked.write;
+  options.association.host = host_identity(url.host_nqn);
+  options.association.subsystem_nqn = url.nqn;
+  options.association.namespace_id = url.nsid;
+  options.association.io_queues = static_cast<std::uint16_t>(url.queues);
+  options.association.io_entries = static_cast<std::uint16_t>(url.depth + 1);
+  options.association.digests = url.digests;
+  options.association.keep_alive = std::chrono::seconds(url.keep_alive_s);
+  options.association.command_time = std::chrono::seconds(url.timeout_s);
+  FOREBAY_TRY(device, FabricDevice::open(loop, options));
+  if (device->geometry().size_bytes < asked.size_bytes) {
+    return fail(Errc::kNoSpace, "nvme+tcp: the namespace is smaller than the size asked for");
+  }
+  return std::unique_ptr<block::Device>(std::move(device));
+}
+
+}  // namespace
+
+const block::DeviceScheme kDeviceScheme{.prefix = kUrlPrefix, .check = check, .open = open};
+
+}  // namespace forebay::nvme::initiator
