@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,11 @@ namespace fs = std::filesystem;
 // Another machine, as files.
 class FakeRoot {
  public:
-  FakeRoot() : root_(fs::path(testing::TempDir()) / "fake_root") { fs::remove_all(root_); }
+  FakeRoot() {
+    std::string name = testing::TempDir() + "/fake-root-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    root_ = name;
+  }
   ~FakeRoot() { fs::remove_all(root_); }
   void put(const std::string& path, const std::string& text) {
     fs::create_directories((root_ / path).parent_path());
