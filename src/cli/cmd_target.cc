@@ -3,26 +3,29 @@
 
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "block/device.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
 #include "cli/standard_error.h"
 #include "core/bytes.h"
+#include "core/printable.h"
 #include "io/engine.h"
-#include "nvme/target/address.h"
 #include "nvme/target/target.h"
+#include "nvme/target/target_config.h"
+#include "report/text_file.h"
 
 namespace forebay::cli {
 namespace {
 
-constexpr std::size_t kNqnTextMax = 223;
 // One receive and one send a connection, and what the device has.
 constexpr std::size_t kOpsMax = 4096;
 
@@ -30,34 +33,7 @@ std::atomic<bool> stop_asked{false};
 
 void on_stop_signal(int) { stop_asked.store(true); }
 
-struct Listen {
-  std::string host;
-  std::uint16_t port = 0;
-};
-
-// "127.0.0.1:4420", "[::1]:4420".
-std::optional<Listen> parse_listen(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return std::nullopt;
-  Listen listen{.host = text.substr(0, colon)};
-  const bool bracketed = listen.host.starts_with('[') && listen.host.ends_with(']');
-  if (bracketed) listen.host = listen.host.substr(1, listen.host.size() - 2);
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data() + colon + 1, end, listen.port);
-  if (error != std::errc{} || at != end) return std::nullopt;
-  if (!nvme::target::make_address(listen.host, listen.port)) return std::nullopt;
-  return listen;
-}
-
-Listen listen_of(const Invocation& call) {
-  const std::string text = call.text("--listen");
-  const auto listen = parse_listen(text);
-  if (!listen) {
-    call.mistakes().add("--listen", fmt::format("`{}` is no address and port", text),
-                        "write a numeric address: 0.0.0.0:4420, or [::]:4420 for IPv6");
-  }
-  return listen.value_or(Listen{});
-}
+using nvme::target::TargetConfig;
 
 // The name given, or one that follows from the file's, so that a restart keeps it.
 std::string nqn_of(const Invocation& call, const std::string& path) {
@@ -65,38 +41,61 @@ std::string nqn_of(const Invocation& call, const std::string& path) {
   if (given.empty()) {
     return "nqn.2026-12.org.forebay:" + std::filesystem::path(path).stem().string();
   }
-  if (!given.starts_with("nqn.") || given.size() > kNqnTextMax) {
+  if (!nvme::target::is_nqn(given)) {
     call.mistakes().add("--nqn", fmt::format("`{}` is no NVMe qualified name", given),
                         "write nqn.YYYY-MM.reverse.domain:name, at most 223 characters");
   }
   return given;
 }
 
-struct Asked {
-  std::string path;
-  std::string nqn;
-  Listen listen;
-  std::uint64_t size_bytes = 0;
-};
-
-Asked read_call(const Invocation& call) {
-  Asked asked;
-  asked.path = call.text("--file");
-  if (asked.path.empty()) {
+// One disk for whoever reaches the address, by flags alone.
+TargetConfig config_of_flags(const Invocation& call) {
+  TargetConfig config;
+  nvme::target::SubsystemConfig subsystem;
+  nvme::target::NamespaceConfig disk;
+  disk.id = 1;
+  disk.device = call.text("--file");
+  disk.place = disk.device;
+  if (disk.device.empty()) {
     call.mistakes().add("--file", "which file or device to export is not said",
-                        "write --file disk.img, and --size 1G to make it");
+                        "write --file disk.img, and --size 1G to make it; or --config target.toml");
   }
-  asked.nqn = nqn_of(call, asked.path);
-  asked.listen = listen_of(call);
-  if (call.has("--size")) asked.size_bytes = call.bytes("--size");
-  return asked;
+  if (call.has("--size")) disk.size_bytes = call.bytes("--size");
+  subsystem.nqn = nqn_of(call, disk.device);
+  subsystem.hosts = {std::string(nvme::target::kEveryHost)};
+  subsystem.namespaces.push_back(std::move(disk));
+  config.subsystems.push_back(std::move(subsystem));
+  config.listen = {call.text("--listen")};
+  if (const auto address = nvme::target::parse_listen(config.listen[0])) {
+    config.addresses = {*address};
+  } else {
+    call.mistakes().add("--listen", fmt::format("`{}` is no address and port", config.listen[0]),
+                        "write a numeric address: 0.0.0.0:4420, or [::]:4420 for IPv6");
+  }
+  return config;
 }
 
-std::string open_hint(const Error& error, const Asked& asked) {
+std::optional<TargetConfig> config_of_file(const Invocation& call) {
+  const std::string file = call.text("--config");
+  for (const char* flag : {"--file", "--size", "--listen", "--nqn"}) {
+    if (call.has(flag)) {
+      call.mistakes().add(flag, "does not go with --config", "say it in the configuration");
+    }
+  }
+  const auto text = report::read_text_up_to(file, config::kDocumentBytesMax);
+  if (!text) {
+    call.mistakes().add(file, fmt::format("cannot be read: {}", to_string(text.error())),
+                        "docs/formats/target-config.md says what stands in it");
+    return std::nullopt;
+  }
+  return nvme::target::read_target_config(file, *text, call.mistakes());
+}
+
+std::string open_hint(const Error& error, std::uint64_t size_bytes) {
   switch (error.code) {
     case Errc::kNotFound:
-      return asked.size_bytes == 0 ? "check the path, or make the file with --size 1G"
-                                   : "the folder of the file must exist";
+      return size_bytes == 0 ? "check the path, or make the file with --size 1G"
+                             : "the folder of the file must exist";
     case Errc::kExists:
       return "another process has it open; a second export would corrupt it";
     case Errc::kNoSpace:
@@ -123,33 +122,108 @@ int explain(std::string_view what, const Error& error, std::string_view hint) {
   return kExitFailed;
 }
 
-void print_ready(const Invocation& call, const Asked& asked, std::uint16_t port,
-                 const block::Device& device) {
-  const std::uint64_t size = device.geometry().size_bytes;
-  if (call.json()) {
-    const nlohmann::ordered_json ready{
-        {"state", "ready"}, {"nqn", asked.nqn},   {"address", asked.listen.host},
-        {"port", port},     {"size_bytes", size}, {"block_bytes", device.geometry().align_bytes}};
-    fmt::print("{}\n", json_text(ready));
-  } else {
-    fmt::print("ready: {} ({}): nvme connect -t tcp -a {} -s {} -n {}\n", asked.path,
-               format_bytes(size), asked.listen.host, port, asked.nqn);
+using Devices = std::vector<std::unique_ptr<block::Device>>;
+
+// One device a namespace, in the order of the configuration; fewer: the last could not be opened.
+std::optional<Devices> open_devices(io::Loop& loop, const TargetConfig& config) {
+  Devices devices;
+  for (const auto& subsystem : config.subsystems) {
+    for (const auto& item : subsystem.namespaces) {
+      auto device = block::open_device(loop, item.device,
+                                       {.size_bytes = item.size_bytes,
+                                        .write = !item.read_only,
+                                        .create = item.size_bytes != 0});
+      if (!device) {
+        const std::string what = item.place == item.device
+                                     ? item.device
+                                     : fmt::format("{}: {}", item.place, item.device);
+        explain(what, device.error(), open_hint(device.error(), item.size_bytes));
+        return std::nullopt;
+      }
+      devices.push_back(std::move(*device));
+    }
   }
-  std::fflush(stdout);
+  return devices;
 }
 
-int serve(const Invocation& call, const Asked& asked, io::Loop& loop, block::Device& device) {
-  nvme::target::Target target(loop, {});
-  target.add_subsystem(asked.nqn).add_namespace(1, device);
-  const auto port = target.listen(asked.listen.host, asked.listen.port);
-  if (!port) {
-    loop.run(target.drain());
-    return explain(fmt::format("--listen {}", call.text("--listen")), port.error(),
-                   "take a port that is free, and an address of this machine");
+void add_subsystems(nvme::target::Target& target, const TargetConfig& config,
+                    const Devices& devices) {
+  auto device = devices.begin();
+  for (const auto& wanted : config.subsystems) {
+    nvme::target::Subsystem& subsystem = target.add_subsystem(wanted.nqn);
+    subsystem.hosts = nvme::target::host_list(wanted.hosts);
+    for (const auto& item : wanted.namespaces) {
+      auto& added = subsystem.add_namespace(static_cast<std::uint32_t>(item.id), **device++);
+      added.write_protected = item.read_only;
+      added.hosts = nvme::target::host_list(item.hosts);
+    }
+  }
+}
+
+using Ports = std::vector<std::uint16_t>;  // of the addresses, in their order
+
+nlohmann::ordered_json ready_json(const TargetConfig& config, const Devices& devices,
+                                  const Ports& ports) {
+  nlohmann::ordered_json ready{{"state", "ready"}};
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    ready["ports"].push_back({{"address", config.addresses[i].host}, {"port", ports[i]}});
+  }
+  auto device = devices.begin();
+  for (const auto& subsystem : config.subsystems) {
+    nlohmann::ordered_json namespaces;
+    for (const auto& item : subsystem.namespaces) {
+      const auto& geometry = (*device++)->geometry();
+      namespaces.push_back({{"id", item.id},
+                            {"device", item.device},
+                            {"size_bytes", geometry.size_bytes},
+                            {"block_bytes", geometry.align_bytes},
+                            {"read_only", item.read_only || geometry.read_only}});
+    }
+    ready["subsystems"].push_back({{"nqn", subsystem.nqn}, {"namespaces", namespaces}});
+  }
+  return ready;
+}
+
+void print_ready(const TargetConfig& config, const Devices& devices, const Ports& ports) {
+  auto device = devices.begin();
+  for (const auto& subsystem : config.subsystems) {
+    for (const auto& item : subsystem.namespaces) {
+      fmt::print("{} ({}) is namespace {} of {}\n", printable(item.device),
+                 format_bytes((*device++)->geometry().size_bytes), item.id,
+                 printable(subsystem.nqn));
+    }
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      fmt::print("ready: nvme connect -t tcp -a {} -s {} -n {}\n", config.addresses[i].host,
+                 ports[i], printable(subsystem.nqn));
+    }
+  }
+}
+
+int serve(const Invocation& call, const TargetConfig& config, io::Loop& loop,
+          const Devices& devices) {
+  nvme::target::TargetOptions options;
+  options.connections_max = config.connections_max;
+  options.transfer_memory_bytes = config.transfer_memory_bytes;
+  nvme::target::Target target(loop, options);
+  add_subsystems(target, config, devices);
+  Ports ports;
+  for (std::size_t i = 0; i < config.addresses.size(); ++i) {
+    const auto port = target.listen(config.addresses[i].host, config.addresses[i].port);
+    if (!port) {
+      loop.run(target.drain());
+      return explain(fmt::format("listen on {}", config.listen[i]), port.error(),
+                     "take a port that is free, and an address of this machine");
+    }
+    ports.push_back(*port);
   }
   std::signal(SIGINT, on_stop_signal);
   std::signal(SIGTERM, on_stop_signal);
-  print_ready(call, asked, *port, device);
+  if (call.json()) {
+    fmt::print("{}\n", json_text(ready_json(config, devices, ports)));
+  } else {
+    print_ready(config, devices, ports);
+  }
+  std::fflush(stdout);
   // The loop comes back at least ten times a second: a signal needs no other way in.
   while (!stop_asked.load()) loop.turn();
   loop.run(target.drain());
@@ -157,18 +231,18 @@ int serve(const Invocation& call, const Asked& asked, io::Loop& loop, block::Dev
 }
 
 int run_target(const Invocation& call) {
-  const Asked asked = read_call(call);
+  const auto config = call.has("--config") ? config_of_file(call) : config_of_flags(call);
   if (const auto refused = call.refuse()) return *refused;
   const auto engine = io::make_engine(io::EngineChoice::kAuto, kOpsMax);
   if (!engine) return explain("io", engine.error(), "the host allows neither io_uring nor threads");
   io::Loop loop(**engine);
-  const auto device = block::open_device(
-      loop, asked.path, {.size_bytes = asked.size_bytes, .create = asked.size_bytes != 0});
-  if (!device) return explain(asked.path, device.error(), open_hint(device.error(), asked));
-  return serve(call, asked, loop, **device);
+  const auto devices = open_devices(loop, *config);
+  if (!devices) return kExitFailed;
+  return serve(call, *config, loop, *devices);
 }
 
-constexpr std::array<Flag, 4> kTargetFlags{{
+constexpr std::array<Flag, 5> kTargetFlags{{
+    {"--config", "FILE", "", "what to export, to whom and where (docs/formats/target-config.md)"},
     {"--file", "DEVICE", "", "file, disk or stripe to export"},
     {"--size", "BYTES", "", "makes the file, or makes it larger, with its space allocated"},
     {"--listen", "ADDRESS:PORT", "127.0.0.1:4420", "where hosts connect; port 0 takes any"},
@@ -183,8 +257,9 @@ const Command kTargetCommand{
     .summary = "export a file or disk over NVMe/TCP",
     .details =
         "Hosts use it as a disk: `nvme connect` of Linux, with the command that is printed when "
-        "the target is ready. Blocks have 4096 bytes. Whoever reaches the address may read and "
-        "write: listen on a network that you trust. SIGTERM lets commands at work end, then exits "
+        "the target is ready. Blocks have 4096 bytes. With --file, whoever reaches the address may "
+        "read and write: listen on a network that you trust. --config exports several disks, each "
+        "to the hosts it lists. SIGTERM lets commands at work end, then exits "
         "with 0.",
     .flags = kTargetFlags,
     .arguments_min = 0,

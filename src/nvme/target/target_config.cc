@@ -1,0 +1,235 @@
+#include "nvme/target/target_config.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "config/table_reader.h"
+#include "core/bytes.h"
+#include "nvme/target/address.h"
+#include "nvme/target/subsystem.h"
+
+namespace forebay::nvme::target {
+namespace {
+
+constexpr std::size_t kNqnTextMax = 223;
+constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 60;
+constexpr std::array<std::string_view, 2> kSections{"target", "subsystem"};
+// Keys of a subsystem that are sections.
+constexpr std::array<std::string_view, 1> kNested{"namespace"};
+constexpr const char* kNqnHint = "write nqn.YYYY-MM.reverse.domain:name, at most 223 characters";
+
+// As block::open_device() takes it: a plain path is relative to the configuration's folder.
+std::string resolve(const std::string& file, const std::string& device) {
+  if (device.empty() || device.front() == '/' || device.find(':') != std::string::npos) {
+    return device;
+  }
+  return (std::filesystem::path(file).parent_path() / device).lexically_normal().string();
+}
+
+class Checker {
+ public:
+  Checker(const config::Places& places, Diagnostics& mistakes)
+      : places_(places), mistakes_(mistakes) {}
+
+  void check(TargetConfig& target) {
+    check_listen(target);
+    if (target.subsystems.empty()) {
+      mistakes_.add(places_.file(), "exports nothing", "write a [[subsystem]] section");
+    }
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < target.subsystems.size(); ++i) {
+      const std::string path = fmt::format("subsystem.{}", i);
+      const SubsystemConfig& subsystem = target.subsystems[i];
+      if (check_name(subsystem, path) && !names.insert(subsystem.nqn).second) {
+        refuse(path, "nqn", fmt::format("two subsystems are named `{}`", subsystem.nqn));
+      }
+      check_hosts(subsystem.hosts, path, true);
+      check_namespaces(subsystem, path);
+    }
+  }
+
+ private:
+  void refuse(const std::string& path, std::string_view key, std::string message,
+              std::string hint = {}) {
+    mistakes_.add(places_.of(fmt::format("{}.{}", path, key)), std::move(message), std::move(hint));
+  }
+  void check_listen(TargetConfig& target) {
+    if (target.listen.empty()) target.listen.emplace_back(kListenDefault);
+    for (const std::string& text : target.listen) {
+      if (const auto address = parse_listen(text)) {
+        target.addresses.push_back(*address);
+      } else {
+        refuse("target", "listen", fmt::format("`{}` is no address and port", text),
+               "write a numeric address: \"0.0.0.0:4420\", or \"[::]:4420\" for IPv6");
+      }
+    }
+  }
+  bool check_name(const SubsystemConfig& subsystem, const std::string& path) {
+    if (subsystem.nqn.empty()) {
+      refuse(path, "nqn", "a subsystem has no `nqn`", kNqnHint);
+    } else if (!is_nqn(subsystem.nqn)) {
+      refuse(path, "nqn", fmt::format("`{}` is no NVMe qualified name", subsystem.nqn), kNqnHint);
+    } else if (subsystem.nqn == kDiscoveryNqn) {
+      refuse(path, "nqn", "this is the name of discovery, which every port has", kNqnHint);
+    } else {
+      return true;
+    }
+    return false;
+  }
+  // A subsystem must say whom it admits: a list that was forgotten must not mean everybody.
+  void check_hosts(const std::vector<std::string>& hosts, const std::string& path, bool needed) {
+    if (hosts.empty() && needed) {
+      refuse(path, "hosts", "whom this subsystem admits is not said",
+             "list the hosts' NQNs (/etc/nvme/hostnqn), or write [\"*\"] for whoever reaches it");
+    }
+    for (const std::string& host : hosts) {
+      if (host == kEveryHost && hosts.size() == 1) continue;
+      if (is_nqn(host)) continue;
+      refuse(path, "hosts", fmt::format("`{}` is no host's NVMe qualified name", host),
+             host == kEveryHost ? "\"*\" stands alone" : "see /etc/nvme/hostnqn of the host");
+    }
+  }
+  void check_namespaces(const SubsystemConfig& subsystem, const std::string& of) {
+    if (subsystem.namespaces.empty()) {
+      mistakes_.add(places_.of(of), "a subsystem has no namespace",
+                    "write a [[subsystem.namespace]] section below it");
+    }
+    std::set<std::uint64_t> ids;
+    for (std::size_t i = 0; i < subsystem.namespaces.size(); ++i) {
+      const NamespaceConfig& item = subsystem.namespaces[i];
+      const std::string path = fmt::format("{}.namespace.{}", of, i);
+      if (item.id == 0) {
+        refuse(path, "id", "a namespace has no `id`",
+               "number them from 1: hosts know a disk again by its id");
+      } else if (!ids.insert(item.id).second) {
+        refuse(path, "id", fmt::format("two namespaces have the id {}", item.id));
+      }
+      check_hosts(item.hosts, path, false);
+      check_device(item, path);
+    }
+  }
+  void check_device(const NamespaceConfig& item, const std::string& path) {
+    if (item.device.empty()) {
+      refuse(path, "device", "a namespace has no `device`", "name a file, a disk or a stripe");
+      return;
+    }
+    const auto [first, is_new] = devices_.emplace(item.device, item.place);
+    if (!is_new) {
+      refuse(path, "device",
+             fmt::format("`{}` is exported at {} already", item.device, first->second),
+             "two namespaces on one device overwrite each other");
+    }
+    if (item.read_only && item.size_bytes != 0) {
+      refuse(path, "size", "a file to be made cannot be read_only", "remove `size`");
+    }
+  }
+
+  const config::Places& places_;
+  Diagnostics& mistakes_;
+  std::map<std::string, std::string> devices_;
+};
+
+void read_subsystems(const toml::table& root, const std::string& file, TargetConfig& target,
+                     config::Context& context) {
+  const auto read_namespace = [&](config::TableReader& reader) {
+    NamespaceConfig item;
+    visit(reader, item);
+    reader.refuse_unknown();
+    item.device = resolve(file, item.device);
+    item.place = context.places.of(reader.path());
+    return item;
+  };
+  config::for_each_table(
+      root, "subsystem", kSubsystemsMax, context,
+      [&](config::TableReader& reader, const toml::table& table) {
+        SubsystemConfig subsystem;
+        visit(reader, subsystem);
+        reader.refuse_unknown({.what = "", .kind = "", .keys = kNested, .allowed = true});
+        subsystem.place = context.places.of(reader.path());
+        config::for_each_table(table, kNested[0], kNamespacesMax, context,
+                               [&](config::TableReader& inner, const toml::table&) {
+                                 subsystem.namespaces.push_back(read_namespace(inner));
+                               },
+                               {.path = reader.path(), .title = "subsystem"});
+        target.subsystems.push_back(std::move(subsystem));
+      });
+}
+
+}  // namespace
+
+void visit(config::FieldVisitor& visitor, TargetConfig& target) {
+  visitor.texts({"listen", "addresses and ports where hosts connect; port 0 takes any"},
+                target.listen);
+  visitor.count({"connections_max", "more are closed as they come"}, target.connections_max,
+                {1, 65'536});
+  visitor.bytes({"transfer_memory_bytes", "for data on its way, of all connections together"},
+                target.transfer_memory_bytes, {4 * kMiB, 64 * kGiB});
+}
+
+void visit(config::FieldVisitor& visitor, SubsystemConfig& subsystem) {
+  visitor.text({"nqn", "the name that hosts connect to"}, subsystem.nqn);
+  visitor.texts({"hosts", "NQNs of the hosts that may connect, or \"*\" alone for every host"},
+                subsystem.hosts);
+}
+
+void visit(config::FieldVisitor& visitor, NamespaceConfig& item) {
+  visitor.count({"id", "the namespace's number (NSID); part of its identity"}, item.id,
+                {1, kNamespacesMax});
+  visitor.text({"device", "file, disk, stripe or URL; relative to this file"}, item.device);
+  visitor.bytes({"size", "makes the file, or makes it larger, with its space allocated"},
+                item.size_bytes, {0, kSizeMax});
+  visitor.toggle({"read_only", "hosts may only read"}, item.read_only);
+  visitor.texts({"hosts", "of the subsystem's hosts, those that see it; absent: all"}, item.hosts);
+}
+
+std::optional<ListenAddress> parse_listen(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  ListenAddress listen{.host = text.substr(0, colon)};
+  const bool bracketed = listen.host.starts_with('[') && listen.host.ends_with(']');
+  if (bracketed) listen.host = listen.host.substr(1, listen.host.size() - 2);
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data() + colon + 1, end, listen.port);
+  if (error != std::errc{} || at != end) return std::nullopt;
+  const auto address = make_address(listen.host, listen.port);
+  if (!address || bracketed != (address->family == AddressFamily::kIpv6)) return std::nullopt;
+  return listen;
+}
+
+bool is_nqn(std::string_view text) {
+  return text.starts_with("nqn.") && text.size() <= kNqnTextMax;
+}
+
+HostList host_list(const std::vector<std::string>& hosts) {
+  if (hosts.empty() || (hosts.size() == 1 && hosts[0] == kEveryHost)) return {};
+  return HostList::only({hosts.begin(), hosts.end()});
+}
+
+std::optional<TargetConfig> read_target_config(const std::string& file, const std::string& text,
+                                               Diagnostics& mistakes) {
+  const std::size_t before = mistakes.count();
+  const auto root = config::parse_document(file, text, mistakes);
+  if (!root) return std::nullopt;
+  config::Places places(file);
+  config::Context context{mistakes, places};
+  TargetConfig target;
+  config::refuse_unknown_sections(*root, kSections, context);
+  config::TableReader reader(*config::section(*root, "target", context), "target", "[target]",
+                             context);
+  visit(reader, target);
+  reader.refuse_unknown();
+  read_subsystems(*root, file, target, context);
+  // What is missing because it was written wrongly was said already.
+  if (mistakes.count() == before) Checker(places, mistakes).check(target);
+  if (mistakes.count() != before) return std::nullopt;
+  return target;
+}
+
+}  // namespace forebay::nvme::target

@@ -1,0 +1,69 @@
+// What `forebay target` exports, as its user writes it: docs/formats/target-config.md. Every key
+// stands once, in the visit() functions, which the reader and the page share.
+//
+// Values; pure. Bytes from outside: fuzzed by target_config_fuzz.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/fields.h"
+#include "core/diagnostics.h"
+#include "nvme/target/host_list.h"
+
+namespace forebay::nvme::target {
+
+struct ListenAddress {
+  std::string host;  // numeric, IPv6 without brackets
+  std::uint16_t port = 0;
+};
+
+struct NamespaceConfig {
+  std::uint64_t id = 0;          // NSID
+  std::string device;            // as block::open_device() takes it
+  std::uint64_t size_bytes = 0;  // makes a file of that size; 0: it is there
+  bool read_only = false;
+  std::vector<std::string> hosts;  // who sees it; empty: all whom the subsystem admits
+  std::string place;               // "target.toml:12", for messages later on
+};
+
+struct SubsystemConfig {
+  std::string nqn;
+  std::vector<std::string> hosts;  // NQNs, or "*" alone for whoever reaches the port
+  std::vector<NamespaceConfig> namespaces;
+  std::string place;
+};
+
+struct TargetConfig {
+  std::vector<std::string> listen;       // as written
+  std::vector<ListenAddress> addresses;  // the same, read
+  std::uint64_t connections_max = 1024;
+  std::uint64_t transfer_memory_bytes = 64 << 20;
+  std::vector<SubsystemConfig> subsystems;
+};
+
+void visit(config::FieldVisitor& visitor, TargetConfig& target);
+void visit(config::FieldVisitor& visitor, SubsystemConfig& subsystem);
+void visit(config::FieldVisitor& visitor, NamespaceConfig& item);
+
+inline constexpr std::string_view kListenDefault = "127.0.0.1:4420";
+inline constexpr std::string_view kEveryHost = "*";
+inline constexpr std::size_t kSubsystemsMax = 256;
+inline constexpr std::size_t kNamespacesMax = 1024;  // of a subsystem; NSIDs go as far
+
+// The configuration, or nothing after noting all mistakes. Paths of devices are relative to `file`.
+// Opens nothing.
+[[nodiscard]] std::optional<TargetConfig> read_target_config(const std::string& file,
+                                                             const std::string& text,
+                                                             Diagnostics& mistakes);
+
+// "127.0.0.1:4420", "[::1]:4420".
+[[nodiscard]] std::optional<ListenAddress> parse_listen(const std::string& text);
+// An NVMe qualified name (Base Specification 2.0, 4.5): "nqn." and at most 223 bytes in all.
+[[nodiscard]] bool is_nqn(std::string_view text);
+[[nodiscard]] HostList host_list(const std::vector<std::string>& hosts);
+
+}  // namespace forebay::nvme::target
