@@ -153,6 +153,22 @@ TEST_F(FabricDeviceTest, WhatTheQueueHasNoRoomForWaitsInOrder) {
   EXPECT_TRUE(read.holds(19));
 }
 
+// An answer that arrived frees its entry, whatever the target still has to learn of its own send.
+TEST_F(FabricDeviceTest, AFullQueueThatIsFilledAgainAtOnceIsNoMoreThanFull) {
+  serve();
+  FabricOptions options = target_->options();
+  options.association.io_entries = 8;
+  open(options);
+  std::vector<std::unique_ptr<Ask>> asks;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    asks.push_back(std::make_unique<Ask>(RequestKind::kRead, i % 100 * kBlock, 1));
+    device_->submit(asks.back()->request);
+  }
+  for (const auto& ask : asks) await(*ask);
+  EXPECT_EQ(device_->counters().connections_lost, 0U);
+  EXPECT_EQ(device_->counters().commands, 300U);
+}
+
 TEST_F(FabricDeviceTest, ADeadlineEndsWhatWaitsAndNotBefore) {
   serve(std::chrono::seconds(4));
   FabricOptions options = target_->options();
