@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <numeric>
 
@@ -123,6 +124,37 @@ Result<BenchRow> measure(const StoreBench& bench, block::Device& device, std::ui
   return row;
 }
 
+// What this machine copies in memory: no network of a host gets there.
+double copy_bytes_per_second(const Clock& clock) {
+  constexpr std::size_t kCopyBytes = 64 * kMiB;
+  constexpr std::size_t kCopies = 8;
+  const BenchArena arena(2, kCopyBytes);
+  const Nanos start = clock.now();
+  for (std::size_t i = 0; i < kCopies; ++i)
+    std::memcpy(arena.block(i % 2), arena.block(1 - i % 2), kCopyBytes);
+  return static_cast<double>(kCopies * kCopyBytes) /
+         std::chrono::duration<double>(clock.now() - start).count();
+}
+
+Result<BenchRow> measure_reads(const StoreBench& bench, block::Device& device,
+                               std::uint64_t block_bytes) {
+  Rng rng(bench.seed);
+  const std::size_t depth = std::max<std::size_t>(1, bench.in_flight_bytes / block_bytes);
+  DiskRun run(device, block::RequestKind::kRead, block_bytes, depth);
+  std::vector<double> speeds;
+  std::vector<double> copies;
+  for (std::size_t round = 0; round < bench.rounds; ++round) {
+    copies.push_back(copy_bytes_per_second(device.loop().engine().clock()) / kGigabyte);
+    FOREBAY_TRY(speed, run.run(offsets_of(bench, block_bytes, rng)));
+    speeds.push_back(speed / kGigabyte);
+  }
+  auto row = row_of(fmt::format("disk-read-{}k", block_bytes / kKiB), "gb_per_s", speeds);
+  row.reference =
+      fmt::format("{:.0f} reads a second, {} in flight; a copy in memory {:.2f} GB/s",
+                  row.value * kGigabyte / static_cast<double>(block_bytes), depth, median(copies));
+  return row;
+}
+
 struct Removed {
   std::vector<std::string> paths;
   ~Removed() {
@@ -131,6 +163,23 @@ struct Removed {
 };
 
 }  // namespace
+
+Result<std::vector<BenchRow>> bench_disk_reads(const StoreBench& bench, const std::string& url) {
+  auto opened = open_flash_device(url, {.reads_only = true});
+  if (!opened) return fail(Errc::kIo, "open the device");
+  StoreBench sized = bench;
+  const block::Geometry& geometry = opened->device->geometry();
+  sized.round_bytes = std::min(bench.round_bytes, geometry.size_bytes);
+  std::vector<BenchRow> rows;
+  for (const std::uint64_t block_bytes : bench.block_bytes) {
+    if (block_bytes > geometry.transfer_bytes_max || block_bytes > sized.round_bytes) {
+      return fail(Errc::kInvalid, "a block of --block is larger than the device takes at once");
+    }
+    FOREBAY_TRY(row, measure_reads(sized, *opened->device, block_bytes));
+    rows.push_back(row);
+  }
+  return rows;
+}
 
 Result<std::vector<BenchRow>> bench_disk(const StoreBench& bench) {
   const std::string path = bench.folder + "/forebay-bench.disk";

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 
+#include "block/device_url.h"
 #include "cli/bench_disk.h"
 #include "cli/bench_rig.h"
 #include "cli/bench_store.h"
@@ -67,7 +68,13 @@ void check_size(const Invocation& call, const StoreBench& bench,
   }
 }
 
-StoreBench bench_of(const Invocation& call) {
+enum class Disks : std::uint8_t { kRefused, kTaken };
+
+bool takes_disk(const std::string& name, Disks disks) {
+  return disks == Disks::kTaken && block::names_disk(name) && !std::filesystem::is_directory(name);
+}
+
+StoreBench bench_of(const Invocation& call, Disks disks) {
   StoreBench bench;
   bench.folder = call.arguments()[0];
   for (const std::string& text : call.list("--block")) {
@@ -83,7 +90,7 @@ StoreBench bench_of(const Invocation& call) {
   bench.round_bytes = call.bytes("--round-bytes");
   bench.seed = call.count("--seed");
   if (bench.rounds == 0) call.mistakes().add("--rounds", "must be at least 1");
-  if (!std::filesystem::is_directory(bench.folder)) {
+  if (!takes_disk(bench.folder, disks) && !std::filesystem::is_directory(bench.folder)) {
     call.mistakes().add(bench.folder, "is not a folder",
                         "name a folder on the device to be measured");
   }
@@ -107,7 +114,7 @@ std::vector<const RowGroup*> groups_of(const Invocation& call) {
 }
 
 int run_bench_store(const Invocation& call) {
-  StoreBench bench = bench_of(call);
+  StoreBench bench = bench_of(call, Disks::kRefused);
   bench.size_bytes = call.bytes("--size");
   bench.prefix = call.text("--prefix");
   bench.read_bar = call.number("--read-bar");
@@ -128,9 +135,10 @@ int run_bench_store(const Invocation& call) {
 }
 
 int run_bench_disk(const Invocation& call) {
-  const StoreBench bench = bench_of(call);
+  const StoreBench bench = bench_of(call, Disks::kTaken);
   if (const auto refused = call.refuse()) return *refused;
-  const auto rows = bench_disk(bench);
+  const auto rows = takes_disk(bench.folder, Disks::kTaken) ? bench_disk_reads(bench, bench.folder)
+                                                            : bench_disk(bench);
   if (!rows) {
     tell("bench disk: {}\n", to_string(rows.error()));
     return kExitFailed;
@@ -178,11 +186,12 @@ const Command kBenchStoreCommand{
 
 const Command kBenchDiskCommand{
     .name = "bench disk",
-    .arguments = "FOLDER",
+    .arguments = "FOLDER|DISK",
     .summary = "the device through our loop beside fio: the limit of everything above it",
     .details =
         "Random reads and flushed writes of --round-bytes, --in-flight bytes deep. Exit 1 when "
-        "a row misses its bar.",
+        "a row misses its bar. A disk by its path or URL (/dev/nvme0n1, nvme+tcp://HOST/NQN) is "
+        "only read, without fio and without a bar: what is on it stays.",
     .flags = kDiskFlags,
     .arguments_min = 1,
     .arguments_max = 1,

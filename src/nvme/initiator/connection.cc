@@ -11,6 +11,8 @@ namespace {
 
 // For a terminate request to leave; then the connection is closed without it.
 constexpr Nanos kEndingTime = std::chrono::seconds(1);
+// Until an engine that was full is asked again.
+constexpr Nanos kRefusedTime = std::chrono::milliseconds(1);
 // A command's time is counted in so many ticks.
 constexpr std::uint32_t kTicks = 4;
 
@@ -47,10 +49,24 @@ void Connection::start(Nanos patience, Nanos command_time) {
   connect_op_.context = this;
   connect_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_connected(); };
   connecting_ = true;
-  if (const auto taken = loop_.engine().submit(connect_op_); !taken) {
-    connecting_ = false;
-    close(taken.error());
-  }
+  submit_op(connect_op_);
+}
+
+// The engine may be full of other things for now.
+void Connection::submit_op(io::Op& op) {
+  if (loop_.engine().submit(op)) return;
+  refused_.push_back(&op);
+  loop_.arm(refused_timer_, loop_.now() + kRefusedTime, [this] {
+    std::vector<io::Op*> again;
+    again.swap(refused_);
+    for (io::Op* one : again) submit_op(*one);
+  });
+}
+
+void Connection::cancel_op(io::Op& op) {
+  if (std::erase(refused_, &op) == 0) return loop_.engine().cancel(op);
+  op.done_bytes = fail(Errc::kCancelled, "nvme: cancelled before it began");
+  op.on_done(op);
 }
 
 void Connection::on_connected() {
@@ -79,7 +95,7 @@ void Connection::abandon(QueueCommand& command, const Error& error) {
 void Connection::close(const Error& error) {
   if (state_ == ConnectionState::kClosed) return;
   queue_.close(error);
-  if (sending_) loop_.engine().cancel(send_op_);
+  if (sending_) cancel_op(send_op_);
   advance();
 }
 
@@ -92,10 +108,7 @@ void Connection::receive() {
   receive_op_.context = this;
   receive_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_received(); };
   receiving_ = true;
-  if (const auto taken = loop_.engine().submit(receive_op_); !taken) {
-    receiving_ = false;
-    queue_.receive_failed(taken.error());
-  }
+  submit_op(receive_op_);
 }
 
 void Connection::on_received() {
@@ -122,10 +135,7 @@ void Connection::send() {
   send_op_.context = this;
   send_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_sent(); };
   sending_ = true;
-  if (const auto taken = loop_.engine().submit(send_op_); !taken) {
-    sending_ = false;
-    queue_.send_failed(taken.error());
-  }
+  submit_op(send_op_);
 }
 
 void Connection::on_sent() {
@@ -162,12 +172,12 @@ void Connection::watch_commands() {
 }
 
 void Connection::watch_ending() {
-  if (receiving_) loop_.engine().cancel(receive_op_);
-  if (connecting_) loop_.engine().cancel(connect_op_);
+  if (receiving_) cancel_op(receive_op_);
+  if (connecting_) cancel_op(connect_op_);
   if (!std::exchange(ending_watched_, true)) {
     loop_.arm(timer_, loop_.now() + kEndingTime, [this] {
       queue_.close(queue_.end_error());
-      if (sending_) loop_.engine().cancel(send_op_);
+      if (sending_) cancel_op(send_op_);
       advance();
     });
   }
@@ -175,6 +185,7 @@ void Connection::watch_ending() {
   if (state_ == ConnectionState::kClosed) return;  // cancel() above called back
   state_ = ConnectionState::kClosed;
   timer_.cancel();
+  refused_timer_.cancel();
   if (socket_ != io::kNoFile) loop_.engine().close(std::exchange(socket_, io::kNoFile));
   owner_.on_closed(*this);
 }

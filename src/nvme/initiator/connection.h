@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <string_view>
+#include <vector>
 
 #include "io/loop.h"
 #include "nvme/initiator/queue.h"
@@ -56,6 +57,8 @@ class Connection {
   void send();
   void on_sent();
   void advance();
+  void submit_op(io::Op& op);
+  void cancel_op(io::Op& op);
   void watch_ending();
   void watch_commands();
 
@@ -75,6 +78,8 @@ class Connection {
   bool receiving_ = false;
   io::Op send_op_;
   bool sending_ = false;
+  std::vector<io::Op*> refused_;  // by an engine that was full; submitted again soon
+  io::Loop::Timer refused_timer_;
 };
 
 }  // namespace forebay::nvme::initiator

@@ -120,6 +120,33 @@ TEST_F(ConnectionTest, ACommandThatIsNotAnsweredEndsIt) {
   EXPECT_LE(loop_.now() - before, std::chrono::seconds(11));
 }
 
+// Other devices of the loop may have all of its operations for a while.
+TEST_F(ConnectionTest, AnEngineThatIsFullIsAskedAgain) {
+  start(port_);
+  const auto fill = [this](std::vector<io::Op>& ops) {
+    for (io::Op& op : ops) {
+      op.on_done = [](io::Op&) {};
+      (void)engine_.submit(op);
+    }
+  };
+  std::vector<io::Op> others(engine_.ops_max());
+  fill(others);
+  const ControllerFacts facts = set_up();
+  EXPECT_EQ(facts.io_queues, 2);
+  std::vector<io::Op> more(engine_.ops_max());
+  fill(more);
+  QueueCommand command;
+  bool done = false;
+  command.sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kKeepAlive);
+  command.context = &done;
+  command.on_done = [](QueueCommand& c) { *static_cast<bool*>(c.context) = true; };
+  connection_->submit(command);
+  connection_->close({Errc::kCancelled, "test: over"});  // before it was taken
+  while (!watcher_.closed) loop_.turn();
+  EXPECT_TRUE(done);
+  EXPECT_EQ(command.result.error().code, Errc::kCancelled);
+}
+
 TEST_F(ConnectionTest, NobodyListensThere) {
   start(static_cast<std::uint16_t>(port_ + 1));
   EXPECT_FALSE(watcher_.ready);

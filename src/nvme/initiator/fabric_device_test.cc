@@ -13,6 +13,7 @@
 #include "block/throttled.h"
 #include "io/sim.h"
 #include "nvme/initiator/fabric_testing.h"
+#include "nvme/initiator/fake_server.h"
 
 namespace forebay::nvme::initiator {
 namespace {
@@ -151,6 +152,22 @@ TEST_F(FabricDeviceTest, WhatTheQueueHasNoRoomForWaitsInOrder) {
   Ask read(RequestKind::kRead, 0, 1);
   run(read);
   EXPECT_TRUE(read.holds(19));
+}
+
+// An answer that arrived frees its entry, whatever the target still has to learn of its own send.
+TEST_F(FabricDeviceTest, AFullQueueThatIsFilledAgainAtOnceIsNoMoreThanFull) {
+  serve();
+  FabricOptions options = target_->options();
+  options.association.io_entries = 8;
+  open(options);
+  std::vector<std::unique_ptr<Ask>> asks;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    asks.push_back(std::make_unique<Ask>(RequestKind::kRead, i % 100 * kBlock, 1));
+    device_->submit(asks.back()->request);
+  }
+  for (const auto& ask : asks) await(*ask);
+  EXPECT_EQ(device_->counters().connections_lost, 0U);
+  EXPECT_EQ(device_->counters().commands, 300U);
 }
 
 TEST_F(FabricDeviceTest, ADeadlineEndsWhatWaitsAndNotBefore) {
@@ -373,6 +390,59 @@ TEST_F(FabricDeviceTest, AnotherNamespaceUnderTheSameNameIsNotTaken) {
   EXPECT_GT(device_->counters().connect_failures, 0U);
   device_.reset();
   target_->stop({});
+}
+
+// A controller of another make: several C2HData a command, small R2Ts, a response to every read.
+TEST_F(FabricDeviceTest, AReadWhoseDigestDoesNotFitIsReadAgainAndThenAnError) {
+  FakeDisk fake_disk;
+  FakeOptions fake;
+  fake.digests = 2;
+  fake.success_flag = false;
+  FakeServer server(loop_, fake_disk, fake);
+  FabricOptions options;
+  options.name = "nvme+tcp://fake";
+  options.addresses = {loopback(server.port())};
+  options.association.subsystem_nqn = kTestNqn;
+  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  options.association.digests = {.data = true};
+  open(options);
+  Ask write(RequestKind::kWrite, 0, 10, 3);
+  run(write);
+  EXPECT_FALSE(write.error());
+  server.controller(1).options.spoil_data_digest = 1;
+  Ask damaged(RequestKind::kRead, 0, 10);
+  run(damaged);
+  EXPECT_EQ(damaged.error(), Errc::kIo);
+  EXPECT_EQ(device_->counters().retries, 2U);
+  server.controller(1).options.spoil_data_digest = 0;
+  Ask read(RequestKind::kRead, 0, 10);
+  run(read);
+  EXPECT_TRUE(read.holds(3));
+  EXPECT_EQ(device_->counters().connections_lost, 0U);
+  EXPECT_FALSE(server.controller(1).faulty);
+  device_.reset();
+}
+
+// Reads go to the controller that answers; the one that does not is given up, and named.
+TEST_F(FabricDeviceTest, AControllerThatFallsSilentIsLeftAndFoundAgain) {
+  FakeDisk fake_disk;
+  FakeServer server(loop_, fake_disk, {});
+  FabricOptions options;
+  options.name = "nvme+tcp://fake";
+  options.addresses = {loopback(server.port())};
+  options.association.subsystem_nqn = kTestNqn;
+  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  options.association.command_time = std::chrono::seconds(4);
+  open(options);
+  server.controller(1).options.answers_io = false;
+  Ask read(RequestKind::kRead, 0, 1);
+  const Nanos start = loop_.now();
+  run(read);
+  EXPECT_FALSE(read.error());
+  EXPECT_GE(loop_.now() - start, std::chrono::seconds(4));
+  EXPECT_EQ(device_->counters().connections_lost, 1U);
+  EXPECT_GT(fake_disk.keep_alives, 0U);  // went on while the read stood
+  device_.reset();
 }
 
 // Whatever is under way, the device waits for it or gives it back, once.

@@ -19,7 +19,7 @@ inline constexpr std::size_t kStagedPduBytesMax = 256;
 inline constexpr std::size_t kPduPiecesMax = 256;
 inline constexpr std::size_t kBatchPiecesMax = 512;
 inline constexpr std::size_t kBatchBytesMax = 1024 * 1024;
-// Of one H2CData, whatever the peer allows: others get their turn.
+// Of one H2CData without a digest, whatever the peer allows: others get their turn.
 inline constexpr std::uint32_t kHostDataBytesMax = 256 * 1024;
 inline constexpr std::uint32_t kCapsuleDataBytesMax = 64 * 1024;
 

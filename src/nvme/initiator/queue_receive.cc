@@ -139,7 +139,10 @@ void Queue::on_ic_response() {
     return refuse(TerminateReason::kInvalidField, kHostDataMaxAt, "nvme: MAXH2CDATA is invalid");
   }
   format_ = {.digests = options_.digests, .data_align_bytes = data_align_bytes(answer.data_align)};
-  host_data_bytes_max_ = std::min(answer.host_data_bytes_max, kHostDataBytesMax);
+  // Linux's target checks a data digest over all that it asked for: that must be one PDU then.
+  host_data_bytes_max_ = options_.digests.data
+                             ? answer.host_data_bytes_max
+                             : std::min(answer.host_data_bytes_max, kHostDataBytesMax);
   PduRules rules = parser_.rules();
   rules.initialized = true;
   rules.digests = options_.digests;

@@ -190,6 +190,23 @@ TEST(Queue, DataBeginsAtTheControllersAlignment) {
   EXPECT_EQ(out.done, 1);
 }
 
+// nvmet_tcp_calc_ddgst() of Linux 6.12 takes in the whole transfer, not the PDU.
+TEST(Queue, WithADataDigestWhatIsAskedForIsOnePdu) {
+  for (const bool digest : {false, true}) {
+    Wire wire({.digests = static_cast<std::uint8_t>(digest ? 2 : 0),
+               .host_data_bytes_max = 4 << 20,
+               .ready_bytes = 4 << 20},
+              {.capsule_data_bytes_max = 0});
+    wire.connect();
+    Transfer out(IoOpcode::kWrite, 0, 256, kBlock);
+    wire.queue.submit(out.command);
+    wire.settle();
+    ASSERT_EQ(out.done, 1);
+    EXPECT_TRUE(wire.controller.intact);
+    EXPECT_EQ(wire.controller.host_data.size(), digest ? 1U : 4U);
+  }
+}
+
 TEST(Queue, CutsWhatIsAskedForToTheControllersLimit) {
   Wire wire({.host_data_bytes_max = 4096, .ready_bytes = 10000}, {.capsule_data_bytes_max = 0});
   wire.connect();

@@ -135,7 +135,7 @@ class Connection {
   std::uint16_t queue_head_ = 0;
   SendFormat format_;
 
-  std::deque<CommandSlot> slots_;  // grows up to entries_; stable addresses
+  std::deque<CommandSlot> slots_;  // entries_, and answers of a send; stable addresses
   std::vector<std::uint16_t> free_slots_;
   std::size_t charged_bytes_ = 0;
   IntrusiveQueue<CommandSlot, &CommandSlot::next> over_share_;

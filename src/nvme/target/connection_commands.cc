@@ -18,8 +18,9 @@ std::size_t Connection::memory_share() const {
 
 // Null: the host sent more commands than the queue has entries.
 CommandSlot* Connection::take_slot() {
+  // Answers of the present send may have arrived: their entries are the host's again.
+  if (slots_.size() - free_slots_.size() >= entries_ + answered_.size()) return nullptr;
   if (free_slots_.empty()) {
-    if (slots_.size() >= entries_) return nullptr;
     CommandSlot& made = slots_.emplace_back();
     made.connection = this;
     made.tag = static_cast<std::uint16_t>(slots_.size() - 1);

@@ -7,8 +7,10 @@ import hashlib
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 HOST_ADDRESS = "10.0.2.2"
@@ -17,7 +19,7 @@ NEEDS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "
          "depmod": "kmod", "modprobe": "kmod", "xz": "xz-utils", "mke2fs": "e2fsprogs", "apt-get": "apt",
          "dpkg-deb": "dpkg"}
 PROGRAMS = ["nvme", "mke2fs", "e2fsck"]
-MODULES = ["virtio_pci", "virtio_net", "nvme-tcp", "ext4", "crc32c_generic", "crc32c-intel"]
+MODULES = ["virtio_pci", "virtio_net", "nvme-tcp", "nvmet-tcp", "brd", "ext4", "crc32c_generic", "crc32c-intel"]
 
 
 def find(program):
@@ -93,8 +95,10 @@ def add_modules(root, kernel, release):
 
 def make_initramfs(kernel, release, folder):
     """Busybox, programs, modules and the case scripts; made again when any script changes."""
-    scripts = [HERE / "init", HERE / "common.sh", *sorted((HERE / "cases").glob("*.sh"))]
-    key = hashlib.sha256(b"".join(script.read_bytes() for script in scripts)).hexdigest()[:16]
+    scripts = [HERE / "init", HERE / "common.sh", *sorted((HERE / "cases").glob("*.sh")),
+               *sorted((HERE / "target").glob("*.sh"))]
+    parts = [*MODULES, *PROGRAMS, *(script.read_text() for script in scripts)]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     image = folder / f"initramfs-{release}-{key}.cpio.gz"
     if image.exists():
         return image
@@ -120,18 +124,47 @@ def make_initramfs(kernel, release, folder):
     return image
 
 
-def boot(kernel, release, image, arguments, timeout_s):
-    """Boots, runs what `arguments` (a dict) ask for; the console's text. It ends with `case-rc N`."""
+def command_line(kernel, release, image, arguments, forward=""):
+    """Of QEMU; `forward`: user-mode network options such as a host port that leads into the guest."""
     vmlinuz = kernel / "boot" / f"vmlinuz-{release}"
     append = "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on tsc=unstable " + " ".join(
         f"{name}={value}" for name, value in arguments.items())
-    command = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine",
-               "q35", "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-m", "512", "-smp", "2", "-serial",
-               "stdio", "-kernel", str(vmlinuz), "-initrd", str(image), "-netdev", "user,id=n0,ipv6=off", "-device",
-               "virtio-net-pci,netdev=n0,romfile=", "-append", append]
+    return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine",
+            "q35", "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-m", "512", "-smp", "2", "-serial",
+            "stdio", "-kernel", str(vmlinuz), "-initrd", str(image), "-netdev", f"user,id=n0,ipv6=off{forward}", "-device",
+            "virtio-net-pci,netdev=n0,romfile=", "-append", append]
+
+
+def boot(kernel, release, image, arguments, timeout_s):
+    """Boots, runs what `arguments` (a dict) ask for; the console's text. It ends with `case-rc N`."""
+    command = command_line(kernel, release, image, arguments)
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=timeout_s)
         return done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired as late:
         return (late.stdout or b"").decode(errors="replace") + f"\ntimed out after {timeout_s} s"
+
+
+class Server:
+    """A guest that serves on its port 4420, which is `port` of 127.0.0.1 here, until end()."""
+
+    def __init__(self, kernel, release, image, arguments, console, timeout_s):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        command = command_line(kernel, release, image, arguments, f",hostfwd=tcp:127.0.0.1:{self.port}-:4420")
+        self.console = console
+        with open(console, "w") as text:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=text, stderr=subprocess.STDOUT)
+        limit = time.monotonic() + timeout_s
+        while not self.ready and self.process.poll() is None and time.monotonic() < limit:
+            time.sleep(0.2)
+
+    @property
+    def ready(self):
+        return "target-ready" in self.console.read_text(errors="replace")
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()

@@ -1,0 +1,25 @@
+# Linux's own NVMe/TCP target, one namespace on a RAM disk; serves until the guest is ended. With flap=SECONDS on the
+# kernel's command line its port goes away and comes back so often.
+modprobe brd rd_nr=1 rd_size=196608
+modprobe nvmet-tcp
+mount -t configfs none /sys/kernel/config
+nvmet=/sys/kernel/config/nvmet
+mkdir "$nvmet/subsystems/$nqn"
+echo 1 > "$nvmet/subsystems/$nqn/attr_allow_any_host"
+mkdir "$nvmet/subsystems/$nqn/namespaces/1"
+echo -n /dev/ram0 > "$nvmet/subsystems/$nqn/namespaces/1/device_path"
+echo 1 > "$nvmet/subsystems/$nqn/namespaces/1/enable"
+mkdir $nvmet/ports/1
+echo tcp > $nvmet/ports/1/addr_trtype
+echo ipv4 > $nvmet/ports/1/addr_adrfam
+echo 0.0.0.0 > $nvmet/ports/1/addr_traddr
+echo 4420 > $nvmet/ports/1/addr_trsvcid
+ln -s "$nvmet/subsystems/$nqn" $nvmet/ports/1/subsystems/
+echo "target-ready"
+flap=$(sed -n 's/.* flap=\([^ ]*\).*/\1/p' /proc/cmdline)
+while true; do
+  sleep "${flap:-1000}"
+  rm "$nvmet/ports/1/subsystems/$nqn"
+  sleep 0.3
+  ln -s "$nvmet/subsystems/$nqn" $nvmet/ports/1/subsystems/
+done
