@@ -46,6 +46,11 @@ class PduParser {
 
   // Between PDUs only: after kEnd of the IC PDU.
   void set_rules(const PduRules& rules) { rules_ = rules; }
+  // The IC PDUs agreed to these: other PDUs may come from now on.
+  void initialize(Digests digests) {
+    rules_.initialized = true;
+    rules_.digests = digests;
+  }
   [[nodiscard]] const PduRules& rules() const { return rules_; }
   [[nodiscard]] ParserState state() const { return state_; }
 

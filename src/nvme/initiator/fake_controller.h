@@ -96,11 +96,8 @@ class FakeController {
                                         .digests = options.digests,
                                         .host_data_bytes_max = options.host_data_bytes_max})
                         .bytes());
-        PduRules rules = parser_.rules();
-        rules.initialized = true;
-        rules.digests = digests_of(options.digests);
-        parser_.set_rules(rules);
-        format_.digests = rules.digests;
+        format_.digests = digests_of(options.digests);
+        parser_.initialize(format_.digests);
         break;
       }
       case PduType::kCommand:

@@ -31,7 +31,7 @@ Queue::Queue(const QueueOptions& options)
       slots_(static_cast<std::size_t>(options.entries) - 1),
       parser_({.sender = Sender::kController, .data_bytes_max = kAnyDataBytes}),
       input_(std::make_unique_for_overwrite<std::byte[]>(kInputBytes)),
-      staging_(std::make_unique_for_overwrite<std::byte[]>(kStagingBytes)) {
+      outgoing_(kStagingBytes) {
   FOREBAY_CHECK(options.entries >= 2 && options.entries <= kEntriesMax);
   options_.capsule_data_bytes_max = std::min(options_.capsule_data_bytes_max, kCapsuleDataBytesMax);
   for (std::size_t i = slots_.size(); i-- > 0;) {
@@ -183,10 +183,7 @@ std::uint32_t Queue::tick() {
 void Queue::close(const Error& error) {
   end(error);
   control_pdu_.reset();
-  if (!sending_) {
-    pieces_.clear();
-    first_piece_ = 0;
-  }
+  if (!sending_) outgoing_.clear();
   finish_ending();
 }
 
@@ -199,7 +196,7 @@ void Queue::end(const Error& error) {
 // The kernel may write to a read's memory while it receives, and read a write's while it sends.
 void Queue::finish_ending() {
   if (state_ != QueueState::kEnding || receiving_ || sending_ || control_pdu_) return;
-  if (first_piece_ < pieces_.size() && batch_.empty()) return;  // a terminate request, in part
+  if (!outgoing_.rest().empty() && batch_.empty()) return;  // a terminate request, in part
   state_ = QueueState::kEnded;
   while (!to_send_.empty()) to_send_.pop_front();
   for (Slot& slot : slots_) {

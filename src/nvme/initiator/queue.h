@@ -24,6 +24,7 @@
 #include "nvme/initiator/queue_slot.h"
 #include "nvme/pdu_encoder.h"
 #include "nvme/pdu_parser.h"
+#include "nvme/send_batch.h"
 
 namespace forebay::nvme::initiator {
 
@@ -125,7 +126,6 @@ class Queue {
   void append_host_data(Slot& slot);
   std::uint32_t gather(Slot& slot, std::uint32_t bytes);
   void append_gathered();
-  void stage(std::span<const std::byte> bytes);
   void mark_in_batch(Slot& slot);
   void on_batch_sent();
 
@@ -151,10 +151,7 @@ class Queue {
   IntrusiveQueue<Slot, &Slot::next> to_send_;
   std::optional<HeaderBytes> control_pdu_;  // ICReq or a terminate request: goes first
   bool sending_ = false;
-  std::unique_ptr<std::byte[]> staging_;
-  std::size_t staged_bytes_ = 0;
-  std::vector<iovec> pieces_;
-  std::size_t first_piece_ = 0;
+  SendBatch outgoing_;
   std::vector<iovec> gathered_;
   std::vector<Slot*> batch_;
 };

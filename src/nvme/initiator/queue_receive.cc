@@ -143,10 +143,7 @@ void Queue::on_ic_response() {
   host_data_bytes_max_ = options_.digests.data
                              ? answer.host_data_bytes_max
                              : std::min(answer.host_data_bytes_max, kHostDataBytesMax);
-  PduRules rules = parser_.rules();
-  rules.initialized = true;
-  rules.digests = options_.digests;
-  parser_.set_rules(rules);
+  parser_.initialize(options_.digests);
   send_connect();
 }
 

@@ -1,6 +1,5 @@
 // The sending half of a queue: capsules and data are gathered into one send after another.
 #include <algorithm>
-#include <cstring>
 
 #include "core/bytes.h"
 #include "core/check.h"
@@ -12,32 +11,21 @@ namespace forebay::nvme::initiator {
 
 std::span<const iovec> Queue::next_send() {
   if (sending_ || state_ == QueueState::kIdle || state_ == QueueState::kEnded) return {};
-  if (first_piece_ == pieces_.size()) fill_batch();
-  if (pieces_.empty()) return {};
-  sending_ = true;
-  return std::span(pieces_).subspan(first_piece_);
+  if (outgoing_.rest().empty()) fill_batch();
+  const auto pieces = outgoing_.rest();
+  sending_ = !pieces.empty();
+  return pieces;
 }
 
 void Queue::sent(std::size_t size) {
   sending_ = false;
-  while (first_piece_ < pieces_.size() && size >= pieces_[first_piece_].iov_len) {
-    size -= pieces_[first_piece_++].iov_len;
-  }
-  if (first_piece_ < pieces_.size()) {
-    iovec& piece = pieces_[first_piece_];
-    piece = {static_cast<std::byte*>(piece.iov_base) + size, piece.iov_len - size};
-  } else {
-    pieces_.clear();
-    first_piece_ = 0;
-    on_batch_sent();
-  }
+  if (outgoing_.advance(size)) on_batch_sent();
   finish_ending();
 }
 
 void Queue::send_failed(const Error& error) {
   sending_ = false;
-  pieces_.clear();
-  first_piece_ = 0;
+  outgoing_.clear();
   close(error);
 }
 
@@ -53,18 +41,16 @@ void Queue::on_batch_sent() {
 }
 
 void Queue::fill_batch() {
-  pieces_.clear();
-  first_piece_ = 0;
-  staged_bytes_ = 0;
+  outgoing_.clear();
   if (control_pdu_) {
-    stage(control_pdu_->bytes());
+    outgoing_.stage(control_pdu_->bytes());
     control_pdu_.reset();
   }
   if (state_ >= QueueState::kEnding) return;
   std::size_t count = 0;
   while (!to_send_.empty() && count < kBatchBytesMax &&
-         staged_bytes_ + kStagedPduBytesMax <= kStagingBytes &&
-         pieces_.size() + kPduPiecesMax + 3 <= kBatchPiecesMax) {
+         outgoing_.staging_left() >= kStagedPduBytesMax &&
+         outgoing_.piece_count() + kPduPiecesMax + 3 <= kBatchPiecesMax) {
     Slot& slot = to_send_.pop_front();
     mark_in_batch(slot);
     const std::size_t due = slot.in_capsule ? slot.data_bytes : slot.due_bytes;
@@ -90,7 +76,7 @@ void Queue::append_command(Slot& slot) {
   sqe.sgl = {.length_bytes = slot.data_bytes,
              .type = slot.in_capsule ? kSglInCapsule : kSglTransport};
   const std::uint32_t size = slot.in_capsule ? slot.data_bytes : 0;
-  stage(encode_command(sqe, size, format_).bytes());
+  outgoing_.stage(encode_command(sqe, size, format_).bytes());
   if (size != 0) {
     FOREBAY_CHECK_LE(size, gather(slot, size));  // check_request() bounds the pieces
     append_gathered();
@@ -107,7 +93,7 @@ void Queue::append_host_data(Slot& slot) {
                     .data_offset = offset,
                     .data_bytes = size};
   const std::uint8_t flags = slot.due_bytes == 0 ? kFlagLast : 0;
-  stage(encode_data(PduType::kHostData, flags, pdu, format_).bytes());
+  outgoing_.stage(encode_data(PduType::kHostData, flags, pdu, format_).bytes());
   append_gathered();
   if (slot.due_bytes == 0) {
     slot.state = SlotState::kAwaiting;
@@ -130,29 +116,13 @@ std::uint32_t Queue::gather(Slot& slot, std::uint32_t bytes) {
 }
 
 void Queue::append_gathered() {
-  pieces_.insert(pieces_.end(), gathered_.begin(), gathered_.end());
+  for (const iovec& piece : gathered_) outgoing_.append(piece);
   if (!format_.digests.data) return;
   std::uint32_t digest = 0;
   for (const iovec& piece : gathered_) {
     digest = crc32c({static_cast<const std::byte*>(piece.iov_base), piece.iov_len}, digest);
   }
-  stage(bytes_of(digest));
-}
-
-// Puts bytes behind those before; neighbours in the staging memory become one piece.
-void Queue::stage(std::span<const std::byte> bytes) {
-  FOREBAY_CHECK_LE(staged_bytes_ + bytes.size(), kStagingBytes);
-  std::byte* place = staging_.get() + staged_bytes_;
-  std::memcpy(place, bytes.data(), bytes.size());
-  staged_bytes_ += bytes.size();
-  if (!pieces_.empty()) {
-    iovec& last = pieces_.back();
-    if (static_cast<std::byte*>(last.iov_base) + last.iov_len == place) {
-      last.iov_len += bytes.size();
-      return;
-    }
-  }
-  pieces_.push_back({place, bytes.size()});
+  outgoing_.stage(bytes_of(digest));
 }
 
 }  // namespace forebay::nvme::initiator

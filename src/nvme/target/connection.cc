@@ -38,7 +38,7 @@ Connection::Connection(LoopShare& share, Owner& owner, io::FileId socket, std::u
                .capsule_data_bytes_max = share.limits.admin_capsule_bytes_max,
                .data_bytes_max = share.limits.host_data_bytes_max}),
       input_(std::make_unique_for_overwrite<std::byte[]>(kInputBytes)),
-      staging_(std::make_unique_for_overwrite<std::byte[]>(kStagingBytes)) {
+      outgoing_(kStagingBytes) {
   handler_ = std::make_unique<UnconnectedQueue>(
       share_.subsystems, share_.loop.engine().clock(),
       [this](ConnectedQueue queue) { on_connected(std::move(queue)); });

@@ -21,6 +21,7 @@
 #include "io/loop.h"
 #include "nvme/pdu_encoder.h"
 #include "nvme/pdu_parser.h"
+#include "nvme/send_batch.h"
 #include "nvme/target/command_slot.h"
 #include "nvme/target/queues.h"
 
@@ -113,7 +114,6 @@ class Connection {
   void append(CommandSlot& slot);
   void append_data(CommandSlot& slot, bool success);
   void append_response(CommandSlot& slot);
-  void stage(std::span<const std::byte> bytes);
   void submit_send();
   void on_sent();
   [[nodiscard]] Cqe completion_of(const CommandSlot& slot) const;
@@ -153,10 +153,7 @@ class Connection {
   std::optional<HeaderBytes> control_pdu_;  // ICResp or a terminate request: goes first
   io::Op send_op_;
   bool sending_ = false;
-  std::unique_ptr<std::byte[]> staging_;  // headers and digests of a batch
-  std::size_t staged_bytes_ = 0;
-  std::vector<iovec> pieces_;
-  std::size_t first_piece_ = 0;
+  SendBatch outgoing_;
   std::vector<CommandSlot*> answered_;  // are free when the batch is sent
 };
 

@@ -120,10 +120,7 @@ void Connection::on_ic_request() {
   }
   format_ = {.digests = digests_of(asked.digests),
              .data_align_bytes = data_align_bytes(asked.data_align)};
-  PduRules rules = parser_.rules();
-  rules.initialized = true;
-  rules.digests = format_.digests;
-  parser_.set_rules(rules);
+  parser_.initialize(format_.digests);
   state_ = ConnectionState::kConnecting;
   control_pdu_ = encode_ic_response({.digests = bits_of(format_.digests),
                                      .host_data_bytes_max = share_.limits.host_data_bytes_max});

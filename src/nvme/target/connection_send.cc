@@ -1,9 +1,6 @@
 // The sending half of a connection: answers are gathered into one send after another.
-#include <algorithm>
-#include <cstring>
 
 #include "core/bytes.h"
-#include "core/check.h"
 #include "core/crc32c.h"
 #include "nvme/target/connection.h"
 #include "nvme/target/connection_limits.h"
@@ -17,33 +14,31 @@ void Connection::send() {
 
 // False: there is nothing to send.
 bool Connection::fill_batch() {
-  staged_bytes_ = 0;
-  pieces_.clear();
-  first_piece_ = 0;
+  outgoing_.clear();
   answered_.clear();
   if (control_pdu_) {
-    stage(control_pdu_->bytes());
+    outgoing_.stage(control_pdu_->bytes());
     control_pdu_.reset();
   }
   std::size_t data_bytes = 0;
   while (!to_send_.empty() && data_bytes < kBatchBytesMax &&
-         staged_bytes_ + kStagedAnswerBytesMax <= kStagingBytes &&
-         pieces_.size() + 4 <= kBatchPiecesMax) {
+         outgoing_.staging_left() >= kStagedAnswerBytesMax &&
+         outgoing_.piece_count() + 4 <= kBatchPiecesMax) {
     CommandSlot& slot = to_send_.pop_front();
     data_bytes += slot.use.data_bytes;
     append(slot);
   }
-  return !pieces_.empty();
+  return !outgoing_.rest().empty();
 }
 
 void Connection::append(CommandSlot& slot) {
   if (slot.ready_due) {
     slot.ready_due = false;  // its data may come from now on
-    stage(encode_ready({.command_id = slot.exchange.sqe.command_id,
-                        .transfer_tag = slot.tag,
-                        .data_bytes = slot.use.data_bytes},
-                       format_)
-              .bytes());
+    outgoing_.stage(encode_ready({.command_id = slot.exchange.sqe.command_id,
+                                  .transfer_tag = slot.tag,
+                                  .data_bytes = slot.use.data_bytes},
+                                 format_)
+                        .bytes());
     return;
   }
   answered_.push_back(&slot);
@@ -59,13 +54,13 @@ void Connection::append_data(CommandSlot& slot, bool success) {
   const auto flags = static_cast<std::uint8_t>(kFlagLast | (success ? kFlagSuccess : 0));
   const DataPdu pdu{.command_id = slot.exchange.sqe.command_id,
                     .data_bytes = static_cast<std::uint32_t>(data.size())};
-  stage(encode_data(PduType::kControllerData, flags, pdu, format_).bytes());
-  pieces_.push_back({data.data(), data.size()});
-  if (format_.digests.data) stage(bytes_of(crc32c(data)));
+  outgoing_.stage(encode_data(PduType::kControllerData, flags, pdu, format_).bytes());
+  outgoing_.append({data.data(), data.size()});
+  if (format_.digests.data) outgoing_.stage(bytes_of(crc32c(data)));
 }
 
 void Connection::append_response(CommandSlot& slot) {
-  stage(encode_response(completion_of(slot), format_).bytes());
+  outgoing_.stage(encode_response(completion_of(slot), format_).bytes());
 }
 
 Cqe Connection::completion_of(const CommandSlot& slot) const {
@@ -79,27 +74,11 @@ Cqe Connection::completion_of(const CommandSlot& slot) const {
   return cqe;
 }
 
-// Puts bytes behind those before; neighbours in the staging memory become one piece.
-void Connection::stage(std::span<const std::byte> bytes) {
-  FOREBAY_CHECK_LE(staged_bytes_ + bytes.size(), kStagingBytes);
-  std::byte* place = staging_.get() + staged_bytes_;
-  std::memcpy(place, bytes.data(), bytes.size());
-  staged_bytes_ += bytes.size();
-  if (!pieces_.empty()) {
-    iovec& last = pieces_.back();
-    if (static_cast<std::byte*>(last.iov_base) + last.iov_len == place) {
-      last.iov_len += bytes.size();
-      return;
-    }
-  }
-  pieces_.push_back({place, bytes.size()});
-}
-
 void Connection::submit_send() {
   send_op_ = io::Op{};
   send_op_.kind = io::OpKind::kSend;
   send_op_.file = socket_;
-  send_op_.buffers = std::span(pieces_).subspan(first_piece_);
+  send_op_.buffers = outgoing_.rest();
   send_op_.context = this;
   send_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_sent(); };
   sending_ = share_.loop.engine().submit(send_op_).has_value();
@@ -110,15 +89,7 @@ void Connection::on_sent() {
   sending_ = false;
   if (state_ == ConnectionState::kClosing) return finish_closing();
   if (!send_op_.done_bytes) return close(to_string(send_op_.done_bytes.error()));
-  std::size_t sent = *send_op_.done_bytes;
-  while (first_piece_ < pieces_.size() && sent >= pieces_[first_piece_].iov_len) {
-    sent -= pieces_[first_piece_++].iov_len;
-  }
-  if (first_piece_ < pieces_.size()) {
-    iovec& piece = pieces_[first_piece_];
-    piece = {static_cast<std::byte*>(piece.iov_base) + sent, piece.iov_len - sent};
-    return submit_send();
-  }
+  if (!outgoing_.advance(*send_op_.done_bytes)) return submit_send();
   for (CommandSlot* slot : answered_) release(*slot);
   answered_.clear();
   send();

@@ -114,10 +114,7 @@ class TestHost {
     send(encode_ic_request({.data_align = data_align, .digests = bits_of(digests)}));
     ReceivedPdu answer = receive();
     format.digests = digests;
-    PduRules rules = parser_.rules();
-    rules.initialized = true;
-    rules.digests = digests;
-    parser_.set_rules(rules);
+    parser_.initialize(digests);
     return answer;
   }
 
