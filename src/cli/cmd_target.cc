@@ -19,6 +19,7 @@
 #include "core/bytes.h"
 #include "core/printable.h"
 #include "io/engine.h"
+#include "nvme/identity.h"
 #include "nvme/target/target.h"
 #include "nvme/target/target_config.h"
 #include "report/text_file.h"
@@ -41,7 +42,7 @@ std::string nqn_of(const Invocation& call, const std::string& path) {
   if (given.empty()) {
     return "nqn.2026-12.org.forebay:" + std::filesystem::path(path).stem().string();
   }
-  if (!nvme::target::is_nqn(given)) {
+  if (!nvme::is_nqn(given)) {
     call.mistakes().add("--nqn", fmt::format("`{}` is no NVMe qualified name", given),
                         "write nqn.YYYY-MM.reverse.domain:name, at most 223 characters");
   }
@@ -55,7 +56,6 @@ TargetConfig config_of_flags(const Invocation& call) {
   nvme::target::NamespaceConfig disk;
   disk.id = 1;
   disk.device = call.text("--file");
-  disk.place = disk.device;
   if (disk.device.empty()) {
     call.mistakes().add("--file", "which file or device to export is not said",
                         "write --file disk.img, and --size 1G to make it; or --config target.toml");
@@ -134,9 +134,8 @@ std::optional<Devices> open_devices(io::Loop& loop, const TargetConfig& config) 
                                         .write = !item.read_only,
                                         .create = item.size_bytes != 0});
       if (!device) {
-        const std::string what = item.place == item.device
-                                     ? item.device
-                                     : fmt::format("{}: {}", item.place, item.device);
+        const std::string what =
+            item.place.empty() ? item.device : fmt::format("{}: {}", item.place, item.device);
         explain(what, device.error(), open_hint(device.error(), item.size_bytes));
         return std::nullopt;
       }

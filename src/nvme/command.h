@@ -82,6 +82,9 @@ struct ConnectData {
 static_assert(sizeof(ConnectData) == 1024 && offsetof(ConnectData, subsystem_nqn) == 256 &&
               offsetof(ConnectData, host_nqn) == 512);
 
+// Where a command's data goes.
+enum class DataDirection : std::uint8_t { kNone, kFromHost, kToHost };
+
 // The fields of Property Get and Property Set (6.5, 6.6), dwords 10 to 13.
 struct PropertyFields {
   std::uint8_t attributes = 0;  // bits 2:0: 0 is 4 bytes, 1 is 8

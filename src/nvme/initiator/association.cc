@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "nvme/initiator/queue_limits.h"
+#include "nvme/property_command.h"
 
 namespace forebay::nvme::initiator {
 namespace {
@@ -169,11 +170,8 @@ void Association::shut_down() {
   if (state_ != AssociationState::kReady || !admin_->queue().can_submit()) return close(kOver);
   state_ = AssociationState::kShuttingDown;
   loop_.arm(timer_, loop_.now() + kShutDownTime, [this] { close(kOver); });
-  shut_down_.sqe.opcode = kFabricsOpcode;
-  shut_down_.sqe.namespace_id = static_cast<std::uint32_t>(FabricsType::kPropertySet);
-  set_fields(shut_down_.sqe,
-             PropertyFields{.offset = static_cast<std::uint32_t>(Property::kConfiguration),
-                            .value = setup_->configuration() | kShutDownNormal});
+  shut_down_.sqe =
+      property_set(Property::kConfiguration, setup_->configuration() | kShutDownNormal);
   shut_down_.context = this;
   shut_down_.on_done = [](QueueCommand& command) {
     static_cast<Association*>(command.context)->send_shut_down();
@@ -187,15 +185,11 @@ void Association::send_shut_down() {
   constexpr std::uint64_t kShutDownStatus = 3U << 2;
   if (state_ != AssociationState::kShuttingDown) return;
   const bool asked_before =
-      shut_down_.sqe.namespace_id == static_cast<std::uint32_t>(FabricsType::kPropertyGet);
+      shut_down_.sqe.fabrics_type() == static_cast<std::uint8_t>(FabricsType::kPropertyGet);
   const bool complete =
       asked_before && shut_down_.result && (*shut_down_.result & kShutDownStatus) == kComplete;
   if (!shut_down_.result || complete || !admin_->queue().can_submit()) return close(kOver);
-  shut_down_.sqe = Sqe{};
-  shut_down_.sqe.opcode = kFabricsOpcode;
-  shut_down_.sqe.namespace_id = static_cast<std::uint32_t>(FabricsType::kPropertyGet);
-  set_fields(shut_down_.sqe,
-             PropertyFields{.offset = static_cast<std::uint32_t>(Property::kStatus)});
+  shut_down_.sqe = property_get(Property::kStatus);
   admin_->submit(shut_down_);
 }
 

@@ -4,11 +4,12 @@
 #include <cstring>
 
 #include "core/bytes.h"
+#include "nvme/data_page.h"
+#include "nvme/property_command.h"
 
 namespace forebay::nvme::initiator {
 namespace {
 
-constexpr std::size_t kIdentifyBytes = 4096;
 // Of one command, whatever the controller takes: others get their turn.
 constexpr std::uint32_t kTransferBytesMax = 1 << 20;
 constexpr std::uint32_t kCapsuleBytes = 64;  // of the command in IOCCSZ
@@ -38,13 +39,6 @@ T ControllerSetup::field(std::size_t offset) const {
   return load_as<T>(std::span(page_.get(), kIdentifyBytes).subspan(offset, sizeof(T)));
 }
 
-void ControllerSetup::ask_property(std::uint32_t offset, bool wide) {
-  command_.sqe.opcode = kFabricsOpcode;
-  command_.sqe.namespace_id = static_cast<std::uint32_t>(FabricsType::kPropertyGet);
-  set_fields(command_.sqe, PropertyFields{.attributes = static_cast<std::uint8_t>(wide ? 1 : 0),
-                                          .offset = offset});
-}
-
 void ControllerSetup::ask_identify(std::uint8_t kind, std::uint32_t namespace_id) {
   command_.sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kIdentify);
   command_.sqe.namespace_id = namespace_id;
@@ -62,16 +56,14 @@ void ControllerSetup::prepare() {
   std::fill_n(page_.get(), kIdentifyBytes, std::byte{0});
   switch (state_) {
     case SetupState::kReadCapabilities:
-      return ask_property(static_cast<std::uint32_t>(Property::kCapabilities), true);
+      command_.sqe = property_get(Property::kCapabilities, PropertySize::k8Bytes);
+      return;
     case SetupState::kEnable:
-      command_.sqe.opcode = kFabricsOpcode;
-      command_.sqe.namespace_id = static_cast<std::uint32_t>(FabricsType::kPropertySet);
-      return set_fields(
-          command_.sqe,
-          PropertyFields{.offset = static_cast<std::uint32_t>(Property::kConfiguration),
-                         .value = configuration_});
+      command_.sqe = property_set(Property::kConfiguration, configuration_);
+      return;
     case SetupState::kAwaitReady:
-      return ask_property(static_cast<std::uint32_t>(Property::kStatus), false);
+      command_.sqe = property_get(Property::kStatus);
+      return;
     case SetupState::kIdentifyController:
       return ask_identify(static_cast<std::uint8_t>(IdentifyKind::kController), 0);
     case SetupState::kCountQueues: {

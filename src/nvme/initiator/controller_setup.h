@@ -74,7 +74,6 @@ class ControllerSetup {
   [[nodiscard]] Status take_controller();
   [[nodiscard]] Status take_queue_count();
   [[nodiscard]] Status take_namespace();
-  void ask_property(std::uint32_t offset, bool wide);
   void ask_identify(std::uint8_t kind, std::uint32_t namespace_id);
   template <class T>
   [[nodiscard]] T field(std::size_t offset) const;

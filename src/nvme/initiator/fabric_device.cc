@@ -137,7 +137,7 @@ void FabricDevice::fill_transfer(Command& command, Job& job) {
   const auto size = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(request.length_bytes - job.cut_bytes, facts_.transfer_bytes_max));
   command.base.sqe.opcode = static_cast<std::uint8_t>(reads ? IoOpcode::kRead : IoOpcode::kWrite);
-  command.base.direction = reads ? DataDirection::kToHost : DataDirection::kToController;
+  command.base.direction = reads ? DataDirection::kToHost : DataDirection::kFromHost;
   command.base.data_bytes = size;
   set_blocks(command.base.sqe, (request.offset_bytes + job.cut_bytes) / facts_.block_bytes,
              size / facts_.block_bytes);
@@ -156,7 +156,7 @@ void FabricDevice::fill_discard(Command& command, Job& job) {
                    .first_block = (job.request->offset_bytes + job.cut_bytes) / facts_.block_bytes};
   command.base.sqe.opcode = static_cast<std::uint8_t>(IoOpcode::kDatasetManagement);
   command.base.sqe.dwords10[1] = kDeallocate;  // dword 10 is 0: one range
-  command.base.direction = DataDirection::kToController;
+  command.base.direction = DataDirection::kFromHost;
   command.base.data_bytes = sizeof command.range;
   command.pieces.push_back({&command.range, sizeof command.range});
   job.cut_bytes += blocks * facts_.block_bytes;

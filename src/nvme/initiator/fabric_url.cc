@@ -6,10 +6,10 @@
 #include <optional>
 #include <set>
 
+#include "nvme/identity.h"
+
 namespace forebay::nvme::initiator {
 namespace {
-
-constexpr std::size_t kNqnTextMax = 223;
 
 // A number of its row's option, or what is wrong with it.
 struct NumberOption {
@@ -69,8 +69,8 @@ std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t l
   return value;
 }
 
-bool is_nqn(std::string_view text) {
-  return text.starts_with("nqn.") && text.size() <= kNqnTextMax &&
+bool is_printed_nqn(std::string_view text) {
+  return is_nqn(text) &&
          std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
 }
 
@@ -129,7 +129,7 @@ Status parse_option(std::string_view name, std::string_view value, FabricUrl& ur
                 "nvme+tcp: an option is none of nsid, queues, depth, header_digest, data_digest, "
                 "keep_alive_s, timeout_s, host_nqn");
   }
-  if (!is_nqn(value)) {
+  if (!is_printed_nqn(value)) {
     return fail(Errc::kInvalid, "nvme+tcp: host_nqn= is no NVMe name: nqn.YYYY-MM.domain:name");
   }
   url.host_nqn = value;
@@ -166,7 +166,7 @@ Result<FabricUrl> parse_fabric_url(std::string_view text) {
     FOREBAY_TRY_STATUS(parse_query(name.substr(mark + 1), url));
     name = name.substr(0, mark);
   }
-  if (!is_nqn(name)) {
+  if (!is_printed_nqn(name)) {
     return fail(Errc::kInvalid,
                 "nvme+tcp: the NQN after the host is no NVMe name: nqn.YYYY-MM.domain:name");
   }

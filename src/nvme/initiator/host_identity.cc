@@ -2,23 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "core/hash.h"
+#include "nvme/identity.h"
 
 namespace forebay::nvme::initiator {
 namespace {
-
-// A version 8 UUID (RFC 9562) of a text's SHA-256.
-std::array<std::byte, 16> uuid_of(const std::string& text) {
-  const Digest digest = sha256(text);
-  std::array<std::byte, 16> uuid{};
-  std::copy_n(digest.begin(), uuid.size(), uuid.begin());
-  uuid[6] = (uuid[6] & std::byte{0x0F}) | std::byte{0x80};
-  uuid[8] = (uuid[8] & std::byte{0x3F}) | std::byte{0x80};
-  return uuid;
-}
 
 std::string machine_nqn() {
   std::string machine;

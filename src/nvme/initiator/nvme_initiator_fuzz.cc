@@ -53,7 +53,7 @@ class Session {
     Work& work = work_[index];
     const bool read = index % 2 == 0;
     work.command.sqe.opcode = read ? 2 : 1;
-    work.command.direction = read ? DataDirection::kToHost : DataDirection::kToController;
+    work.command.direction = read ? DataDirection::kToHost : DataDirection::kFromHost;
     work.command.data_bytes = 8192;
     work.command.pieces = {&work.piece, 1};
     work.command.context = &work;

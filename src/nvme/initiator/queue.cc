@@ -66,7 +66,7 @@ void Queue::send_connect() {
                            .queue_size = static_cast<std::uint16_t>(options_.entries - 1),
                            .attributes = kConnectNoFlowControl,
                            .keep_alive_ms = options_.keep_alive_ms});
-  connect_.direction = DataDirection::kToController;
+  connect_.direction = DataDirection::kFromHost;
   connect_.data_bytes = sizeof connect_data_;
   connect_.pieces = {&connect_piece_, 1};
   connect_.context = this;
@@ -91,7 +91,7 @@ void Queue::on_connected() {
 void Queue::submit(QueueCommand& command) {
   FOREBAY_CHECK(can_submit());
   Slot& slot = take_slot(command);
-  slot.in_capsule = slot.direction == DataDirection::kToController &&
+  slot.in_capsule = slot.direction == DataDirection::kFromHost &&
                     slot.data_bytes <= options_.capsule_data_bytes_max;
 }
 
@@ -163,7 +163,7 @@ void Queue::abandon(QueueCommand& command, const Error& error) {
     release(slot);
     return return_command(command, std::unexpected(error));
   }
-  if (slot.direction == DataDirection::kToController) return;
+  if (slot.direction == DataDirection::kFromHost) return;
   if (incoming_ == &slot) {
     slot.abandoned = error;
     return;

@@ -14,8 +14,6 @@
 
 namespace forebay::nvme::initiator {
 
-enum class DataDirection : std::uint8_t { kNone, kToHost, kToController };
-
 struct QueueCommand {
   Sqe sqe;  // opcode, namespace, dwords 10 to 15; identifier, flags and SGL are the queue's
   DataDirection direction = DataDirection::kNone;

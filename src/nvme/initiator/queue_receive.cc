@@ -201,7 +201,7 @@ void Queue::on_response() {
     return refuse(TerminateReason::kSequence, kCqeIdAt,
                   "nvme: the target called a read done before all its data");
   }
-  const bool sent = slot->in_capsule || slot->direction != DataDirection::kToController ||
+  const bool sent = slot->in_capsule || slot->direction != DataDirection::kFromHost ||
                     (slot->asked_bytes == slot->data_bytes && slot->due_bytes == 0);
   if (ok && !sent) {
     return refuse(TerminateReason::kSequence, kCqeIdAt,
@@ -213,7 +213,7 @@ void Queue::on_response() {
 void Queue::on_ready_to_transfer() {
   const auto pdu = parser_.header<ReadyToTransfer>();
   Slot* slot = find_slot(pdu.command_id);
-  if (slot == nullptr || slot->direction != DataDirection::kToController || slot->in_capsule) {
+  if (slot == nullptr || slot->direction != DataDirection::kFromHost || slot->in_capsule) {
     return refuse(TerminateReason::kInvalidField, kCommandIdAt,
                   "nvme: the target asks for data of a command that has none to send");
   }

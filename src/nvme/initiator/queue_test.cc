@@ -23,7 +23,7 @@ struct Transfer {
     command.sqe.dwords10[0] = static_cast<std::uint32_t>(first);
     command.sqe.dwords10[2] = blocks - 1;
     command.direction =
-        opcode == IoOpcode::kRead ? DataDirection::kToHost : DataDirection::kToController;
+        opcode == IoOpcode::kRead ? DataDirection::kToHost : DataDirection::kFromHost;
     command.data_bytes = static_cast<std::uint32_t>(memory.size());
     for (std::size_t at = 0; at < memory.size(); at += pieces_of) {
       pieces.push_back({&memory[at], std::min(pieces_of, memory.size() - at)});

@@ -1,17 +1,14 @@
 // A namespace: a device under a number, with an identity that outlives the process.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "block/device.h"
+#include "nvme/identity.h"
 #include "nvme/target/host_list.h"
 
 namespace forebay::nvme::target {
-
-using Uuid = std::array<std::byte, 16>;
 
 struct Namespace {
   std::uint32_t id = 1;             // NSID, from 1

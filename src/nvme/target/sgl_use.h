@@ -7,7 +7,6 @@
 
 namespace forebay::nvme::target {
 
-enum class DataDirection : std::uint8_t { kNone, kFromHost, kToHost };
 // The two lowest bits of an opcode, or of a Fabrics type, say it.
 [[nodiscard]] DataDirection data_direction(const Sqe& sqe);
 

@@ -12,13 +12,13 @@
 
 #include "config/table_reader.h"
 #include "core/bytes.h"
+#include "nvme/identity.h"
 #include "nvme/target/address.h"
 #include "nvme/target/subsystem.h"
 
 namespace forebay::nvme::target {
 namespace {
 
-constexpr std::size_t kNqnTextMax = 223;
 constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 60;
 constexpr std::array<std::string_view, 2> kSections{"target", "subsystem"};
 // Keys of a subsystem that are sections.
@@ -152,7 +152,6 @@ void read_subsystems(const toml::table& root, const std::string& file, TargetCon
         SubsystemConfig subsystem;
         visit(reader, subsystem);
         reader.refuse_unknown({.what = "", .kind = "", .keys = kNested, .allowed = true});
-        subsystem.place = context.places.of(reader.path());
         config::for_each_table(table, kNested[0], kNamespacesMax, context,
                                [&](config::TableReader& inner, const toml::table&) {
                                  subsystem.namespaces.push_back(read_namespace(inner));
@@ -201,10 +200,6 @@ std::optional<ListenAddress> parse_listen(const std::string& text) {
   const auto address = make_address(listen.host, listen.port);
   if (!address || bracketed != (address->family == AddressFamily::kIpv6)) return std::nullopt;
   return listen;
-}
-
-bool is_nqn(std::string_view text) {
-  return text.starts_with("nqn.") && text.size() <= kNqnTextMax;
 }
 
 HostList host_list(const std::vector<std::string>& hosts) {

@@ -27,14 +27,13 @@ struct NamespaceConfig {
   std::uint64_t size_bytes = 0;  // makes a file of that size; 0: it is there
   bool read_only = false;
   std::vector<std::string> hosts;  // who sees it; empty: all whom the subsystem admits
-  std::string place;               // "target.toml:12", for messages later on
+  std::string place;               // "target.toml:12", for messages later on; empty by flags
 };
 
 struct SubsystemConfig {
   std::string nqn;
   std::vector<std::string> hosts;  // NQNs, or "*" alone for whoever reaches the port
   std::vector<NamespaceConfig> namespaces;
-  std::string place;
 };
 
 struct TargetConfig {
@@ -62,8 +61,6 @@ inline constexpr std::size_t kNamespacesMax = 1024;  // of a subsystem; NSIDs go
 
 // "127.0.0.1:4420", "[::1]:4420".
 [[nodiscard]] std::optional<ListenAddress> parse_listen(const std::string& text);
-// An NVMe qualified name (Base Specification 2.0, 4.5): "nqn." and at most 223 bytes in all.
-[[nodiscard]] bool is_nqn(std::string_view text);
 [[nodiscard]] HostList host_list(const std::vector<std::string>& hosts);
 
 }  // namespace forebay::nvme::target

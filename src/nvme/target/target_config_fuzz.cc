@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/check.h"
+#include "nvme/identity.h"
 #include "nvme/target/target_config.h"
 
 namespace target = forebay::nvme::target;
@@ -18,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FOREBAY_CHECK(!config->subsystems.empty() && !config->addresses.empty());
   std::set<std::string> devices;
   for (const target::SubsystemConfig& subsystem : config->subsystems) {
-    FOREBAY_CHECK(target::is_nqn(subsystem.nqn) && !subsystem.hosts.empty());
+    FOREBAY_CHECK(forebay::nvme::is_nqn(subsystem.nqn) && !subsystem.hosts.empty());
     for (const target::NamespaceConfig& item : subsystem.namespaces) {
       FOREBAY_CHECK(item.id >= 1 && item.id <= target::kNamespacesMax);
       FOREBAY_CHECK(devices.insert(item.device).second);
