@@ -4,14 +4,10 @@
 
 #include <string>
 
+#include "core/repeated_testing.h"
+
 namespace forebay::config {
 namespace {
-
-std::string repeated(std::string_view text, std::size_t count) {
-  std::string all;
-  for (std::size_t i = 0; i < count; ++i) all += text;
-  return all;
-}
 
 TEST(TomlNesting, DotsAndBracketsCountUpToTheLimit) {
   for (const std::string& open : {std::string("["), std::string("{a=")}) {

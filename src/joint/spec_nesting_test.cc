@@ -4,16 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/repeated_testing.h"
 #include "joint/spec.h"
 
 namespace forebay::joint {
 namespace {
-
-std::string repeated(std::string_view text, std::size_t times) {
-  std::string out;
-  for (std::size_t i = 0; i < times; ++i) out += text;
-  return out;
-}
 
 // The library frees tables by recursion: each of these ended the process before.
 TEST(SpecNesting, ADeepSpecIsAMistakeWithItsLine) {

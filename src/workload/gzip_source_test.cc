@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "workload/drip_source_testing.h"
+
 namespace forebay::workload {
 namespace {
 
@@ -17,24 +19,8 @@ constexpr std::string_view kTwo(
     "\xcf\x07\x00\x66\x8a\xca\x11\x03\x00\x00\x00",
     23);
 
-// Hands out `step` bytes at a time, as a pipe may.
-class Dripping final : public ByteSource {
- public:
-  Dripping(std::string bytes, std::size_t step) : bytes_(std::move(bytes)), step_(step) {}
-  Result<std::size_t> read(std::span<char> buffer) override {
-    const std::size_t got = bytes_.copy(buffer.data(), std::min(step_, buffer.size()), at_);
-    at_ += got;
-    return got;
-  }
-
- private:
-  std::string bytes_;
-  std::size_t step_;
-  std::size_t at_ = 0;
-};
-
 Result<std::string> unpacked(std::string packed, std::size_t step, std::size_t room) {
-  const auto source = gzip_source(std::make_unique<Dripping>(std::move(packed), step));
+  const auto source = gzip_source(std::make_unique<DripSource>(std::move(packed), step));
   std::string all;
   std::string buffer(room, '\0');
   while (true) {

@@ -6,24 +6,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "workload/drip_source_testing.h"
+
 namespace forebay::workload {
 namespace {
-
-// Gives at most `step` bytes a read, so that lines are cut everywhere.
-class DripSource final : public ByteSource {
- public:
-  DripSource(std::string bytes, std::size_t step) : bytes_(std::move(bytes)), step_(step) {}
-  Result<std::size_t> read(std::span<char> buffer) override {
-    const std::size_t got = bytes_.copy(buffer.data(), std::min(step_, buffer.size()), at_);
-    at_ += got;
-    return got;
-  }
-
- private:
-  std::string bytes_;
-  std::size_t step_;
-  std::size_t at_ = 0;
-};
 
 std::vector<std::string> lines_of(const std::string& text, std::size_t step,
                                   std::uint64_t line_bytes_max = 1000) {

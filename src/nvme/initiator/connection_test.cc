@@ -28,6 +28,19 @@ class Watcher final : public Connection::Owner {
   Error error{Errc::kInvalid, "test: not closed"};
 };
 
+// An event request: there is no answer to it for now.
+struct Unanswered {
+  QueueCommand command;
+  bool done = false;
+  Unanswered() {
+    command.sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kAsyncEvent);
+    command.context = this;
+    command.on_done = [](QueueCommand& c) { static_cast<Unanswered*>(c.context)->done = true; };
+  }
+  Unanswered(const Unanswered&) = delete;
+  Unanswered& operator=(const Unanswered&) = delete;
+};
+
 class ConnectionTest : public testing::Test {
  protected:
   ConnectionTest() {
@@ -84,18 +97,14 @@ TEST_F(ConnectionTest, AControllerIsSetUpOverIt) {
 TEST_F(ConnectionTest, ClosingGivesCommandsBackAndTellsOnce) {
   start(port_);
   set_up();
-  QueueCommand command;
-  bool done = false;
-  command.sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kAsyncEvent);  // no answer for now
-  command.context = &done;
-  command.on_done = [](QueueCommand& c) { *static_cast<bool*>(c.context) = true; };
-  connection_->submit(command);
+  Unanswered event;
+  connection_->submit(event.command);
   for (int i = 0; i < 20; ++i) loop_.turn();
-  EXPECT_FALSE(done);
+  EXPECT_FALSE(event.done);
   connection_->close({Errc::kCancelled, "test: over"});
   while (!watcher_.closed) loop_.turn();
-  EXPECT_TRUE(done);
-  EXPECT_EQ(command.result.error().code, Errc::kCancelled);
+  EXPECT_TRUE(event.done);
+  EXPECT_EQ(event.command.result.error().code, Errc::kCancelled);
   EXPECT_EQ(connection_->state(), ConnectionState::kClosed);
 }
 
@@ -103,17 +112,13 @@ TEST_F(ConnectionTest, ClosingGivesCommandsBackAndTellsOnce) {
 TEST_F(ConnectionTest, ACommandThatIsNotAnsweredEndsIt) {
   start(port_);
   set_up();
-  QueueCommand command;
-  bool done = false;
-  command.sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kAsyncEvent);  // no answer for now
-  command.context = &done;
-  command.on_done = [](QueueCommand& c) { *static_cast<bool*>(c.context) = true; };
+  Unanswered event;
   const Nanos before = loop_.now();
-  connection_->submit(command);
+  connection_->submit(event.command);
   loop_.turn();
   for (int i = 0; i < 20; ++i) loop_.turn();
-  connection_->abandon(command, {Errc::kCancelled, "test: abandoned"});
-  EXPECT_TRUE(done);
+  connection_->abandon(event.command, {Errc::kCancelled, "test: abandoned"});
+  EXPECT_TRUE(event.done);
   while (!watcher_.closed) loop_.turn();
   EXPECT_EQ(watcher_.error.code, Errc::kTimedOut);
   EXPECT_GE(loop_.now() - before, std::chrono::seconds(8));

@@ -73,17 +73,20 @@ TEST(FlashVerify, BlocksThatNobodyWantsAreNotJudged) {
   EXPECT_EQ(result.bad, 0U);
 }
 
+// Of the segment of block 1. Segments have 64 KiB: the summary's body is the page before the last.
+std::uint64_t first_summary_offset(FlashRig& rig) {
+  const FlashPage page = rig.owner->known[rig_id(1)].page;
+  const auto layout = make_flash_layout(4 << 20, 4096, 64 << 10).value();
+  return layout.offset_of(layout.segment_page(layout.segment_of(page))) + layout.segment_bytes -
+         2 * 4096;
+}
+
 TEST(FlashVerify, ADamagedSummaryIsAFindingOfItsOwn) {
   FlashRig rig;
   ASSERT_TRUE(rig.open());
   (void)rig.append(1, 60, 16384);
   rig.drain();
-  // Segments of 64 KiB: the summary's body is the page before the last.
-  const FlashPage page = rig.owner->known[rig_id(1)].page;
-  const auto layout = make_flash_layout(4 << 20, 4096, 64 << 10).value();
-  const std::uint64_t end =
-      layout.offset_of(layout.segment_page(layout.segment_of(page))) + layout.segment_bytes;
-  rig.file().corrupt(end - 2 * 4096 + 5, std::byte{1});
+  rig.file().corrupt(first_summary_offset(rig) + 5, std::byte{1});
   const auto result = verify(rig);
   ASSERT_EQ(result.findings.size(), 1U);
   EXPECT_NE(result.findings[0].reason.find("summary"), std::string::npos);
@@ -95,13 +98,10 @@ TEST(FlashVerify, WhatAWritableOpenRepairsIsAFindingWhereItMayNot) {
   ASSERT_TRUE(rig.open());
   (void)rig.append(1, 60, 16384);
   rig.drain();
-  const FlashPage page = rig.owner->known[rig_id(1)].page;
-  const auto layout = make_flash_layout(4 << 20, 4096, 64 << 10).value();
-  const std::uint64_t end =
-      layout.offset_of(layout.segment_page(layout.segment_of(page))) + layout.segment_bytes;
+  const std::uint64_t summary = first_summary_offset(rig);
   rig.power_off();
   rig.file().corrupt(kSuperblockOffsets[1] + 16, std::byte{1});
-  rig.file().corrupt(end - 2 * 4096 + 5, std::byte{1});
+  rig.file().corrupt(summary + 5, std::byte{1});
   const std::uint64_t writes = rig.writes_started();
   rig.options().read_only = true;
   rig.power_on();
@@ -111,7 +111,7 @@ TEST(FlashVerify, WhatAWritableOpenRepairsIsAFindingWhereItMayNot) {
   EXPECT_EQ(result.bad, 2U);
   ASSERT_EQ(result.findings.size(), 2U);
   for (const auto& finding : result.findings) EXPECT_EQ(finding.id, BlockId{});
-  EXPECT_EQ(result.findings[0].offset_bytes, end - 2 * 4096);
+  EXPECT_EQ(result.findings[0].offset_bytes, summary);
   EXPECT_NE(result.findings[0].reason.find("summary"), std::string::npos);
   EXPECT_EQ(result.findings[1].offset_bytes, kSuperblockOffsets[1]);
   EXPECT_NE(result.findings[1].reason.find("superblock copy 2"), std::string::npos);
