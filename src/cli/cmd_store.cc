@@ -145,10 +145,7 @@ int run_put(const Invocation& call) {
   opened->loop->run(opened->store->put(items, {.space = *space}));
   const Status flushed = opened->loop->run(opened->store->flush());
   const Status status = items[0].status ? flushed : items[0].status;
-  if (!status) {
-    tell("put {}: {}\n", key, to_string(status.error()));
-    tell_lines(limit_hint(status.error()));
-  }
+  if (!status) tell_failure("put " + key, status.error());
   if (!close_store(*opened) || !status) return kExitFailed;
   const std::string hex = to_hex(id.digest);
   return say(call, {{"id", hex}, {"bytes", content.size()}}, hex);
@@ -198,8 +195,7 @@ int run_get(const Invocation& call) {
   if (const Status written = write_all(output, buffer.bytes()); !written) {
     // What standard output does not take is said once, at the end of the program.
     if (output != "-") {
-      tell("{}: {}\n", output, to_string(written.error()));
-      tell_lines(limit_hint(written.error()));
+      tell_failure(output, written.error());
     }
     return kExitFailed;
   }

@@ -88,8 +88,7 @@ bool Exporter::run(OpenStore& opened) {
   line.wipe();
   // What standard output does not take is said once, at the end of the program.
   if (!status && !sink_.is_standard_output()) {
-    tell("{}: {}\n", call_.arguments()[1], to_string(status.error()));
-    tell_lines(limit_hint(status.error()));
+    tell_failure(call_.arguments()[1], status.error());
   }
   return status.has_value();
 }
@@ -116,8 +115,7 @@ int run_export(const Invocation& call) {
   const std::string& path = call.arguments()[1];
   auto sink = ByteSink::open(path);
   if (!sink) {
-    tell("{}: {}\n", path, to_string(sink.error()));
-    tell_lines(limit_hint(sink.error()));
+    tell_failure(path, sink.error());
     return kExitUsage;
   }
   Exporter exporter(call, *sink);
@@ -125,8 +123,7 @@ int run_export(const Invocation& call) {
   if (!close_store(*opened) || !written) return kExitFailed;
   if (const Status kept = sink->commit(); !kept) {
     if (!sink->is_standard_output()) {
-      tell("{}: {}\n", path, to_string(kept.error()));
-      tell_lines(limit_hint(kept.error()));
+      tell_failure(path, kept.error());
     }
     return kExitFailed;
   }

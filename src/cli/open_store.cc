@@ -21,6 +21,7 @@
 #include "core/aligned_memory.h"
 #include "core/bytes.h"
 #include "store/tier/flash_format.h"
+#include "store/tier/flash_layout.h"
 
 namespace forebay::cli {
 namespace {
@@ -220,7 +221,7 @@ std::string larger_store(std::uint64_t data_bytes, const block::Geometry& geomet
   for (std::uint64_t size = kSizeMin; size <= kSizeMax; size *= 2) {
     block::Geometry larger = geometry;
     larger.size_bytes = size;
-    if (block_bytes_max(larger) >= data_bytes) {
+    if (store::block_bytes_max(larger) >= data_bytes) {
       return fmt::format("make a store at another path with --size {}M or more", size / kMiB);
     }
   }
@@ -230,7 +231,7 @@ std::string larger_store(std::uint64_t data_bytes, const block::Geometry& geomet
 // Whether a block fits; says why not. A store that will be formatted is judged by its device.
 bool holds_block(const std::string& url, const OpenStore& opened, const OpenStoreOptions& options) {
   const std::uint64_t most = opened.store ? opened.store->stats().flash.data_bytes_max
-                                          : block_bytes_max(opened.device->geometry());
+                                          : store::block_bytes_max(opened.device->geometry());
   // 0: too small for any store, which opening it will say.
   if (most == 0 || options.data_bytes <= most) return true;
   tell("{}: a block here has at most {} bytes ({}), this one has {} ({})\n  hint: {}\n", url, most,
@@ -356,10 +357,7 @@ void unmake_store(OpenStore opened) {
 
 bool close_store(OpenStore& opened) {
   const Status closed = opened.loop->run(opened.store->close());
-  if (!closed) {
-    tell("close: {}\n", to_string(closed.error()));
-    tell_lines(limit_hint(closed.error()));
-  }
+  if (!closed) tell_failure("close", closed.error());
   return closed.has_value();
 }
 

@@ -11,6 +11,7 @@
 
 #include "cli/command.h"
 #include "cli/part_file.h"
+#include "cli/standard_error.h"
 #include "core/bytes.h"
 
 namespace forebay::cli {
@@ -61,6 +62,11 @@ std::string limit_hint(const Error& error) {
   if (error.os == ENOMEM) return memory_hint();
   if (error.os == EFBIG) return size_hint();
   return {};
+}
+
+void tell_failure(std::string_view what, const Error& error) {
+  tell("{}: {}\n", what, to_string(error));
+  tell_lines(limit_hint(error));
 }
 
 void explain_process_limits() {

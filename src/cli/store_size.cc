@@ -40,14 +40,9 @@ std::uint64_t free_segments_kept() {
   return store::FlashOptions{}.free_segments_low + std::uint64_t{1};
 }
 
-std::uint64_t block_bytes_max(const block::Geometry& geometry) {
-  const auto layout = store::make_flash_layout(geometry, 0);
-  return layout ? layout->data_bytes_max() : 0;
-}
-
 std::uint64_t smallest_store_bytes() {
   std::uint64_t size = kPageBytes;
-  while (block_bytes_max(file_of(size)) == 0) size += kPageBytes;
+  while (store::block_bytes_max(file_of(size)) == 0) size += kPageBytes;
   return size;
 }
 

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "block/device.h"
-
 namespace forebay::cli {
 
 // What a record takes of a segment: its header page, and the data in whole pages.
@@ -15,8 +13,6 @@ namespace forebay::cli {
 // Free segments that the tier keeps before it reclaims any, so that room in them is none.
 [[nodiscard]] std::uint64_t free_segments_kept();
 
-// The largest block of a store that would be formatted on the device; 0: too small for any store.
-[[nodiscard]] std::uint64_t block_bytes_max(const block::Geometry& geometry);
 // Below it there is no store.
 [[nodiscard]] std::uint64_t smallest_store_bytes();
 // Blocks of one size that a store takes before it lets any go.

@@ -20,12 +20,13 @@ constexpr std::size_t kHugePageBytes = 2 * kMiB;
 // thread that fills ahead), and from the others when it is full. A kernel without NUMA says no, and
 // then there is but one node.
 void prefer_node_of_this_thread(void* at, std::size_t bytes) {
+  constexpr unsigned kNodesMax = 1024;  // as many as a kernel may be built for
   constexpr unsigned kWordBits = sizeof(unsigned long) * CHAR_BIT;
-  std::array<unsigned long, 1024 / kWordBits> nodes{};
+  std::array<unsigned long, kNodesMax / kWordBits> nodes{};
   unsigned node = 0;
-  if (::syscall(SYS_getcpu, nullptr, &node, nullptr) != 0 || node >= 1024) return;
+  if (::syscall(SYS_getcpu, nullptr, &node, nullptr) != 0 || node >= kNodesMax) return;
   nodes[node / kWordBits] = 1UL << (node % kWordBits);
-  (void)::syscall(SYS_mbind, at, bytes, MPOL_PREFERRED, nodes.data(), 1024 + 1, 0);
+  (void)::syscall(SYS_mbind, at, bytes, MPOL_PREFERRED, nodes.data(), kNodesMax + 1, 0);
 }
 
 std::byte* map_anonymous(std::size_t bytes, int extra_flags) {

@@ -5,8 +5,8 @@
 namespace forebay::joint {
 
 bool flash_holds(std::uint64_t flash_bytes, std::uint64_t block_bytes) {
-  const auto layout = store::make_flash_layout(block::Geometry{.size_bytes = flash_bytes}, 0);
-  return layout && layout->data_bytes_max() >= block_bytes;
+  const std::uint64_t most = store::block_bytes_max({.size_bytes = flash_bytes});
+  return most != 0 && most >= block_bytes;
 }
 
 std::uint64_t least_flash_bytes(std::uint64_t block_bytes) {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "config/resolve_path.h"
 #include "core/log.h"
 #include "core/version.h"
 #include "inventory/environment.h"
@@ -220,7 +221,7 @@ std::optional<report::FolderWriter> make_folder(const OutputFolder& output, Diag
 Spec seen_from(const std::string& folder, Spec spec, const std::string& spec_file) {
   if (spec.workload.file.empty()) return spec;
   std::error_code error;
-  const std::string path = resolve_path(spec_file, spec.workload.file);
+  const std::string path = config::resolve_path(spec_file, spec.workload.file);
   const fs::path relative = fs::absolute(path, error)
                                 .lexically_normal()
                                 .lexically_relative(fs::absolute(folder, error).lexically_normal());

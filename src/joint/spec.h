@@ -140,7 +140,4 @@ inline constexpr std::size_t kArmsMax = 16;
 // `text` between quotes, as TOML writes it.
 [[nodiscard]] std::string toml_quoted(const std::string& text);
 
-// `path` as the spec means it: relative to the folder of the spec's file.
-[[nodiscard]] std::string resolve_path(const std::string& spec_file, const std::string& path);
-
 }  // namespace forebay::joint

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "config/places.h"
+#include "config/resolve_path.h"
 #include "core/bytes.h"
 #include "joint/engine_setup.h"
 #include "joint/flash_need.h"
@@ -70,7 +71,7 @@ void check_file(const Check& check) {
                  "name a trace, or set `kind = \"generated\"`");
     return;
   }
-  const std::string path = resolve_path(check.places.file(), workload.file);
+  const std::string path = config::resolve_path(check.places.file(), workload.file);
   std::error_code error;
   if (!check.files_needed || std::filesystem::exists(path, error)) return;
   const std::string get =

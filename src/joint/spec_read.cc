@@ -196,12 +196,6 @@ void apply_set(toml::table& root, const std::string& set, Context& context) {
 
 }  // namespace
 
-std::string resolve_path(const std::string& spec_file, const std::string& path) {
-  const std::filesystem::path given(path);
-  if (given.is_absolute()) return path;
-  return (std::filesystem::path(spec_file).parent_path() / given).lexically_normal().string();
-}
-
 std::optional<Spec> read_spec(const ReadSpec& input, Diagnostics& mistakes) {
   const std::size_t before = mistakes.count();
   auto parsed = config::parse_document(input.file, input.text, mistakes);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "config/resolve_path.h"
 #include "core/rng.h"
 #include "joint/engine_setup.h"
 #include "workload/describe.h"
@@ -89,7 +90,7 @@ bool varies_by_round(const Spec& spec) { return spec.workload.kind == "generated
 std::optional<LoadedWorkload> load_workload(const Spec& spec, const std::string& spec_file,
                                             std::uint64_t round, Diagnostics& mistakes) {
   const std::size_t before = mistakes.count();
-  const std::string path = resolve_path(spec_file, spec.workload.file);
+  const std::string path = config::resolve_path(spec_file, spec.workload.file);
   Result<workload::Trace> trace = spec.workload.kind == "file"    ? read_file(spec, path, mistakes)
                                   : spec.workload.kind == "batch" ? make_batch(spec)
                                                                   : make_generated(spec, round);

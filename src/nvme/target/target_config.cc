@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "config/resolve_path.h"
 #include "config/table_reader.h"
 #include "core/bytes.h"
 #include "nvme/identity.h"
@@ -27,10 +27,8 @@ constexpr const char* kNqnHint = "write nqn.YYYY-MM.reverse.domain:name, at most
 
 // As block::open_device() takes it: a plain path is relative to the configuration's folder.
 std::string resolve(const std::string& file, const std::string& device) {
-  if (device.empty() || device.front() == '/' || device.find(':') != std::string::npos) {
-    return device;
-  }
-  return (std::filesystem::path(file).parent_path() / device).lexically_normal().string();
+  const bool plain = !device.empty() && device.find(':') == std::string::npos;
+  return plain ? config::resolve_path(file, device) : device;
 }
 
 class Checker {

@@ -95,4 +95,9 @@ Result<FlashLayout> make_flash_layout(const block::Geometry& geometry,
   return layout;
 }
 
+std::uint64_t block_bytes_max(const block::Geometry& geometry) {
+  const auto layout = make_flash_layout(geometry, 0);
+  return layout ? layout->data_bytes_max() : 0;
+}
+
 }  // namespace forebay::store

@@ -89,5 +89,7 @@ struct FlashLayout {
 [[nodiscard]] Result<FlashLayout> make_flash_layout(std::uint64_t device_bytes,
                                                     std::uint32_t page_bytes,
                                                     std::uint64_t segment_bytes);
+// The largest block of a store that would be formatted on the device; 0: it is too small for any.
+[[nodiscard]] std::uint64_t block_bytes_max(const block::Geometry& geometry);
 
 }  // namespace forebay::store
