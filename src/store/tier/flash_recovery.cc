@@ -36,7 +36,9 @@ Task<Status> FlashRecovery::run() {
   FOREBAY_CO_TRY_STATUS(co_await load_tombstones());
   FOREBAY_CO_TRY_STATUS(co_await deliver_all());
   settle_states();
-  if (rescanned_ > 1) log_warn("flash: {} segments had damaged summaries", rescanned_);
+  if (damaged_summaries_ > 1) {
+    log_warn("flash: {} segments had damaged summaries", damaged_summaries_);
+  }
   co_return Status{};
 }
 
@@ -77,6 +79,8 @@ Task<void> FlashRecovery::survey(std::uint32_t index) {
   const auto tail = co_await read_page(first + layout.segment_pages() - 1);
   if (tail) {
     surveyed_[index].footer = decode_summary_footer(tail->bytes(), core_.uuid(), index);
+    surveyed_[index].footer_was_there =
+        !surveyed_[index].footer && has_footer_marks(tail->bytes(), core_.uuid());
   } else if (ends_recovery(tail.error())) {
     broken_ = tail.error();
   }
@@ -109,12 +113,28 @@ Task<Status> FlashRecovery::scan_unsealed() {
     const auto& header = surveyed_[index].header;
     std::optional<std::uint64_t> sequence;
     if (header) sequence = header->sequence;
-    FOREBAY_CO_TRY_STATUS(co_await scan(index, sequence));
+    FOREBAY_CO_TRY(found, co_await scan(index, sequence));
+    const std::uint32_t footer_page = core_.layout().segment_pages() - 1;
+    if (const auto why = lost_footer(index)) note({index, footer_page, *why}, found);
   }
   co_return Status{};
 }
 
-Task<Status> FlashRecovery::scan(std::uint32_t index, std::optional<std::uint64_t> sequence) {
+// A crash leaves a segment without a footer too, but not one that bears the marks of a footer, nor
+// one older than the segment that was open at the last checkpoint.
+std::optional<Error> FlashRecovery::lost_footer(std::uint32_t index) const {
+  const Surveyed& seen = surveyed_[index];
+  if (seen.footer_was_there) return seen.footer.error();
+  if (!seen.header || !checkpoint_) return std::nullopt;
+  const bool none_open = checkpoint_->open_segment == kNoSegment;
+  const std::uint64_t sealed_below =
+      none_open ? checkpoint_->next_segment_sequence : checkpoint_->open_sequence;
+  if (seen.header->sequence >= sealed_below) return std::nullopt;
+  return seen.footer ? Error{Errc::kCorrupt, "summary: of an earlier life"} : seen.footer.error();
+}
+
+Task<Result<ScanOutcome>> FlashRecovery::scan(std::uint32_t index,
+                                              std::optional<std::uint64_t> sequence) {
   Segment& segment = core_.segments.at(index);
   segment.records = std::make_unique<SegmentRecords>();
   ScanRequest request;
@@ -124,21 +144,20 @@ Task<Status> FlashRecovery::scan(std::uint32_t index, std::optional<std::uint64_
                         checkpoint_->open_sequence == *sequence;
   if (has_tail) request.from_page = co_await take_tail_summary(index);
   const std::uint32_t from_page = request.from_page;
-  const auto outcome = co_await scan_segment(&core_, request, segment.records.get(), options_);
-  if (!outcome) co_return std::unexpected(outcome.error());
-  clean_tail_[index] = from_page > 1 && outcome->end_page == from_page;
-  segment.end_page = std::max(outcome->end_page, from_page);
+  FOREBAY_CO_TRY(outcome, co_await scan_segment(&core_, request, segment.records.get(), options_));
+  clean_tail_[index] = from_page > 1 && outcome.end_page == from_page;
+  segment.end_page = std::max(outcome.end_page, from_page);
   segment.proven_page = segment.end_page;
-  if (outcome->sequence) segment.sequence = *outcome->sequence;
+  if (outcome.sequence) segment.sequence = *outcome.sequence;
   core_.segments.raise_sequence(segment.sequence + 1);
   const bool empty = segment.records->records().empty() && segment.records->tombstones().empty();
   if (empty && !clean_tail_[index]) {
     segment.records.reset();
     core_.segments.set_state(index, SegmentState::kFree);
-    co_return Status{};  // nothing was ever acknowledged in it
+    co_return outcome;  // nothing was ever acknowledged in it
   }
   core_.segments.set_state(index, SegmentState::kFull);
-  co_return Status{};
+  co_return outcome;
 }
 
 Task<std::uint32_t> FlashRecovery::take_tail_summary(std::uint32_t index) {
@@ -214,27 +233,24 @@ Task<Result<FlashRecovery::Loaded>> FlashRecovery::load(std::uint32_t index) {
     co_return loaded;
   }
   if (ends_recovery(summary.error())) co_return std::unexpected(summary.error());
-  if (rescanned_++ == 0) {
-    log_warn("flash: segment {}: {}: reading the segment itself", index,
-             to_string(summary.error()));
-  }
-  note_damaged_summary(index, summary.error());
-  const Status scanned = co_await scan(index, core_.segments.at(index).sequence);
-  if (!scanned) co_return std::unexpected(scanned.error());
+  const std::uint32_t body_page = core_.segments.at(index).body_page;
+  FOREBAY_CO_TRY(found, co_await scan(index, core_.segments.at(index).sequence));
+  note({index, body_page, summary.error()}, found);
   co_return loaded;
 }
 
 // A writable device gets a new one when the segment is sealed again.
-void FlashRecovery::note_damaged_summary(std::uint32_t index, const Error& why) {
+void FlashRecovery::note(const DamagedSummary& damaged, const ScanOutcome& found) {
+  const std::string reason = fmt::format(
+      "the summary of segment {} is damaged ({}); its records were read instead: {} prove "
+      "themselves, {} pages before the last of them do not, and a block that stood there is absent",
+      damaged.segment, to_string(damaged.why), found.good_records, found.unproven_pages);
+  if (damaged_summaries_++ == 0) log_warn("flash: {}", reason);
   if (!core_.device().geometry().read_only) return;
   const FlashLayout& layout = core_.layout();
-  const FlashPage page = layout.segment_page(index) + core_.segments.at(index).body_page;
-  core_.unhealed.push_back(
-      {layout.offset_of(page),
-       {},
-       fmt::format("the summary of segment {} is damaged ({}); the next writable open writes a new "
-                   "one from the records",
-                   index, to_string(why))});
+  core_.unhealed.push_back({layout.offset_of(layout.segment_page(damaged.segment) + damaged.page),
+                            {},
+                            reason + "; the next writable open writes a new summary"});
 }
 
 Task<Status> FlashRecovery::load_heat(std::uint32_t index, Loaded* loaded) {

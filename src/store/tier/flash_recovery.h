@@ -19,6 +19,7 @@
 #include "store/tier/flash_checkpoint_format.h"
 #include "store/tier/flash_core.h"
 #include "store/tier/flash_range.h"
+#include "store/tier/flash_scan.h"
 #include "store/tier/flash_summary_load.h"
 
 namespace forebay::store {
@@ -37,6 +38,7 @@ class FlashRecovery {
   struct Surveyed {
     Result<SegmentHeader> header = fail(Errc::kCorrupt, "segment header: not read");
     Result<SummaryFooter> footer = fail(Errc::kCorrupt, "summary: not read");
+    bool footer_was_there = false;  // one of this store's, and damaged
   };
   struct Loaded {           // one sealed segment, ready to be delivered
     LoadedSummary summary;  // without a view: the segment was scanned instead
@@ -48,15 +50,23 @@ class FlashRecovery {
   [[nodiscard]] Task<void> survey(std::uint32_t index);
   [[nodiscard]] Task<Result<IoBuffer>> read_page(FlashPage page);
   [[nodiscard]] Task<Status> scan_unsealed();
-  [[nodiscard]] Task<Status> scan(std::uint32_t index, std::optional<std::uint64_t> sequence);
+  [[nodiscard]] Task<Result<ScanOutcome>> scan(std::uint32_t index,
+                                               std::optional<std::uint64_t> sequence);
   // The tail summary, when the checkpoint holds one of this very segment: where to scan from.
   [[nodiscard]] Task<std::uint32_t> take_tail_summary(std::uint32_t index);
   void classify(std::uint32_t index);
+  // Of a segment without a good footer: why, if it must have had one.
+  [[nodiscard]] std::optional<Error> lost_footer(std::uint32_t index) const;
   void bury(const Tombstone& tombstone);
   [[nodiscard]] bool is_buried(const BlockId& id, std::uint64_t sequence, FlashPage page) const;
   [[nodiscard]] Task<Status> load_tombstones();
   [[nodiscard]] Task<Result<Loaded>> load(std::uint32_t index);
-  void note_damaged_summary(std::uint32_t index, const Error& why);
+  struct DamagedSummary {
+    std::uint32_t segment;
+    std::uint32_t page;  // within it: where the damage is
+    Error why;
+  };
+  void note(const DamagedSummary& damaged, const ScanOutcome& found);
   [[nodiscard]] Task<Status> load_heat(std::uint32_t index, Loaded* loaded);
   [[nodiscard]] Task<Status> deliver_all();
   void deliver(std::uint32_t index, const Loaded& loaded);
@@ -79,7 +89,7 @@ class FlashRecovery {
   std::unordered_map<BlockId, Burial> buried_;
   std::vector<RecoveredRecord> batch_;
   std::optional<Error> broken_;
-  std::uint64_t rescanned_ = 0;  // segments whose summary was damaged
+  std::uint64_t damaged_summaries_ = 0;
 };
 
 }  // namespace forebay::store

@@ -77,9 +77,11 @@ Task<Result<ScanOutcome>> scan_segment(FlashCore* core, ScanRequest request,
   start.page_bytes = layout.page_bytes;
   start.from_page = request.from_page;
   start.sequence = request.sequence;
-  SegmentWalker walker(start, [&outcome, records](const SegmentWalker::Seen& seen) {
+  std::uint32_t good_pages = 0;
+  SegmentWalker walker(start, [&](const SegmentWalker::Seen& seen) {
     ++(seen.data_good ? outcome.good_records : outcome.bad_records);
     if (!seen.data_good) return;
+    good_pages += layout.record_pages(seen.record.facts.data_bytes);
     if (seen.record.place.kind == RecordKind::kBlock) {
       records->add(seen.record.facts, seen.page, RecordState::kGood);
       return;
@@ -98,6 +100,7 @@ Task<Result<ScanOutcome>> scan_segment(FlashCore* core, ScanRequest request,
   if (!read) co_return std::unexpected(read.error());
   outcome.sequence = walker.sequence();
   outcome.end_page = walker.end_page();
+  outcome.unproven_pages = outcome.end_page - request.from_page - good_pages;
   co_return outcome;
 }
 

@@ -33,6 +33,7 @@ struct ScanOutcome {
   std::uint32_t end_page = 0;             // within the segment: where the last one ends
   std::uint64_t good_records = 0;
   std::uint64_t bad_records = 0;
+  std::uint32_t unproven_pages = 0;  // before end_page, of no good record
 };
 struct ScanRequest {
   std::uint32_t segment = 0;

@@ -131,6 +131,12 @@ Result<SummaryFooter> decode_summary_footer(std::span<const std::byte> page, con
   return footer;
 }
 
+bool has_footer_marks(std::span<const std::byte> page, const Uuid& uuid) {
+  if (page.size() < sizeof(SummaryFooter)) return false;
+  const auto footer = load_as<SummaryFooter>(page);
+  return footer.magic == kSummaryMagic || footer.uuid == uuid;
+}
+
 Result<SummaryView> SummaryView::parse(const SummaryCounts& counts, std::span<const std::byte> body,
                                        std::uint32_t segment_pages, std::uint32_t page_bytes) {
   if (body.size() < counts.body_bytes || body_bytes_of(counts) != counts.body_bytes ||

@@ -69,6 +69,8 @@ static_assert(sizeof(SummaryFooter) == 88);
 void encode_summary_footer(SummaryFooter footer, std::span<std::byte> page);
 [[nodiscard]] Result<SummaryFooter> decode_summary_footer(std::span<const std::byte> page,
                                                           const Uuid& uuid, std::uint32_t index);
+// Whether a page that is no footer looks like a damaged one of this store.
+[[nodiscard]] bool has_footer_marks(std::span<const std::byte> page, const Uuid& uuid);
 
 // A body that proved itself. Views into the bytes given to parse(), which must stay.
 class SummaryView {

@@ -1,6 +1,8 @@
 // verify(): says which block is damaged, where, and why; online, beside a workload.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "store/tier/flash_layout.h"
 #include "store/tier/flash_rig.h"
 
@@ -123,6 +125,55 @@ TEST(FlashVerify, WhatAWritableOpenRepairsIsAFindingWhereItMayNot) {
   ASSERT_TRUE(rig.open());
   rig.drain();
   EXPECT_EQ(verify(rig).bad, 0U) << "both were repaired";
+}
+
+// A closed store of 60 blocks, opened for reading after `damage`.
+FlashTier::VerifyResult verify_damaged(
+    const std::function<void(FlashRig&, std::uint64_t footer)>& damage) {
+  FlashRig rig;
+  EXPECT_TRUE(rig.open());
+  (void)rig.append(1, 60, 16384);
+  rig.drain();
+  const std::uint64_t footer = first_summary_offset(rig) + 4096;
+  EXPECT_TRUE(rig.loop->run(rig.tier->close()));
+  rig.power_off();
+  damage(rig, footer);
+  rig.options().read_only = true;
+  rig.power_on();
+  EXPECT_TRUE(rig.open());
+  return verify(rig);
+}
+
+TEST(FlashVerify, ADamagedFooterIsAFinding) {
+  std::uint64_t at = 0;
+  const auto result = verify_damaged([&at](FlashRig& rig, std::uint64_t footer) {
+    at = footer;
+    rig.file().corrupt(footer + 40, std::byte{1});
+  });
+  EXPECT_EQ(result.records, 60U);
+  EXPECT_EQ(result.bad, 1U);
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0].offset_bytes, at);
+  EXPECT_NE(result.findings[0].reason.find("footer checksum"), std::string::npos);
+}
+
+TEST(FlashVerify, AFooterOfWhichNothingIsLeftIsAFinding) {
+  const auto result = verify_damaged([](FlashRig& rig, std::uint64_t footer) {
+    for (std::uint64_t i = 0; i < 4096; ++i) rig.file().corrupt(footer + i, std::byte{0xff});
+  });
+  EXPECT_EQ(result.records, 60U);
+  EXPECT_EQ(result.bad, 1U);
+}
+
+// Of the block nothing is left that could name it: the summary's finding says that it may be gone.
+TEST(FlashVerify, ABlockLostWithItsFooterDoesNotMakeAGoodStore) {
+  const auto result = verify_damaged([](FlashRig& rig, std::uint64_t footer) {
+    rig.file().corrupt(footer + 40, std::byte{1});
+    rig.file().corrupt(offset_of(rig, 1) + 70, std::byte{1});
+  });
+  EXPECT_EQ(result.records, 59U);
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_NE(result.findings[0].reason.find("absent"), std::string::npos);
 }
 
 TEST(FlashVerify, CanBeCancelled) {
