@@ -342,6 +342,7 @@ const Command kStorePutCommand{
     .summary = "keep a file's bytes as one block; durable when it ends",
     .details =
         "STORE is a path (a file or raw disk) or a device URL. FILE is - for standard input.\n"
+        "Prints the block's id and nothing else: what --parent of the chain's next block takes.\n"
         "A block's bytes never change: other bytes under a key that is there are refused. In a\n"
         "full store blocks of the least worth make room, as they do for an engine.",
     .flags = kPutFlags,

@@ -44,7 +44,9 @@ int refuse_command(std::span<const std::string> words) {
       if (std::ranges::find(names, word) == names.end()) names.push_back(word);
     }
   }
-  tell("forebay: unknown command `{}`\n  hint: {}\n", unknown, suggest(unknown, names));
+  const std::string_view near = nearest_word(unknown, names);
+  tell("forebay: unknown command `{}`\n  hint: {}\n", unknown,
+       near.empty() ? "`forebay help` lists the commands" : fmt::format("did you mean `{}`?", near));
   return kExitUsage;
 }
 

@@ -1,6 +1,7 @@
 #include "core/diagnostics.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -87,9 +88,7 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
 std::string suggest(std::string_view word, std::span<const std::string_view> candidates) {
   const std::string_view near = nearest_word(word, candidates);
   if (!near.empty()) return fmt::format("did you mean `{}`?", near);
-  std::string text = "one of:";
-  for (const std::string_view candidate : candidates) text += fmt::format(" {}", candidate);
-  return text;
+  return fmt::format("one of: {}", fmt::join(candidates, ", "));
 }
 
 }  // namespace forebay

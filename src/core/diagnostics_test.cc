@@ -33,7 +33,7 @@ TEST(NearestWord, FindsTheMisspeltAndRefusesTheFar) {
   EXPECT_EQ(nearest_word("ruonds", kWords), "rounds");
   EXPECT_EQ(nearest_word("esde", kWords), "");  // two swaps of four letters
   EXPECT_EQ(nearest_word("temperature", kWords), "");
-  EXPECT_EQ(suggest("temperature", kWords), "one of: block_size rounds seed");
+  EXPECT_EQ(suggest("temperature", kWords), "one of: block_size, rounds, seed");
 }
 
 TEST(NearestWord, ABeginningIsMeantWhole) {
