@@ -45,8 +45,9 @@ int refuse_command(std::span<const std::string> words) {
     }
   }
   const std::string_view near = nearest_word(unknown, names);
-  tell("forebay: unknown command `{}`\n  hint: {}\n", unknown,
-       near.empty() ? "`forebay help` lists the commands" : fmt::format("did you mean `{}`?", near));
+  tell(
+      "forebay: unknown command `{}`\n  hint: {}\n", unknown,
+      near.empty() ? "`forebay help` lists the commands" : fmt::format("did you mean `{}`?", near));
   return kExitUsage;
 }
 
