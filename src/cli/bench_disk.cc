@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "cli/bench_arena.h"
+#include "cli/copy_rate.h"
+#include "cli/disk_run.h"
 #include "cli/fio.h"
 #include "cli/open_store.h"
 #include "core/rng.h"
@@ -17,65 +19,6 @@ namespace {
 
 constexpr double kGigabyte = 1e9;
 constexpr double kDiskBar = 0.95;
-
-// Keeps `depth` requests in flight until all of `offsets` are done.
-class DiskRun {
- public:
-  DiskRun(block::Device& device, block::RequestKind kind, std::uint64_t block_bytes,
-          std::size_t depth)
-      : device_(device), kind_(kind), arena_(depth, block_bytes), requests_(depth) {
-    for (std::size_t i = 0; i < depth; ++i) {
-      requests_[i].kind = kind;
-      requests_[i].length_bytes = block_bytes;
-      requests_[i].buffers = arena_.lend(i).pieces;
-      requests_[i].context = this;
-      requests_[i].on_done = [](block::Request& request) {
-        static_cast<DiskRun*>(request.context)->on_done(request);
-      };
-    }
-  }
-
-  // Bytes a second, or the first error.
-  Result<double> run(std::vector<std::uint64_t> offsets) {
-    offsets_ = std::move(offsets);
-    next_ = 0;
-    const Nanos start = device_.loop().now();
-    for (block::Request& request : requests_) submit_next(request);
-    while (in_flight_ > 0) device_.loop().turn();
-    if (kind_ == block::RequestKind::kWrite) {
-      const auto flushed = device_.loop().run(flush_device(&device_));
-      if (!flushed) return std::unexpected(flushed.error());
-    }
-    if (!status_) return std::unexpected(status_.error());
-    const double seconds = std::chrono::duration<double>(device_.loop().now() - start).count();
-    return static_cast<double>(offsets_.size() * requests_[0].length_bytes) / seconds;
-  }
-
- private:
-  static Task<Result<std::size_t>> flush_device(block::Device* device) {
-    co_return co_await block::flush(*device);
-  }
-  void submit_next(block::Request& request) {
-    if (next_ == offsets_.size() || !status_) return;
-    request.offset_bytes = offsets_[next_++];
-    ++in_flight_;
-    device_.submit(request);
-  }
-  void on_done(block::Request& request) {
-    --in_flight_;
-    if (!request.done_bytes && status_) status_ = std::unexpected(request.done_bytes.error());
-    submit_next(request);
-  }
-
-  block::Device& device_;
-  block::RequestKind kind_;
-  BenchArena arena_;
-  std::vector<block::Request> requests_;
-  std::vector<std::uint64_t> offsets_;
-  std::size_t next_ = 0;
-  std::size_t in_flight_ = 0;
-  Status status_;
-};
 
 std::vector<std::uint64_t> offsets_of(const StoreBench& bench, std::uint64_t block_bytes,
                                       Rng& rng) {
@@ -124,18 +67,6 @@ Result<BenchRow> measure(const StoreBench& bench, block::Device& device, std::ui
   return row;
 }
 
-// What this machine copies in memory: no network of a host gets there.
-double copy_bytes_per_second(const Clock& clock) {
-  constexpr std::size_t kCopyBytes = 64 * kMiB;
-  constexpr std::size_t kCopies = 8;
-  const BenchArena arena(2, kCopyBytes);
-  const Nanos start = clock.now();
-  for (std::size_t i = 0; i < kCopies; ++i)
-    std::memcpy(arena.block(i % 2), arena.block(1 - i % 2), kCopyBytes);
-  return static_cast<double>(kCopies * kCopyBytes) /
-         std::chrono::duration<double>(clock.now() - start).count();
-}
-
 Result<BenchRow> measure_reads(const StoreBench& bench, block::Device& device,
                                std::uint64_t block_bytes) {
   Rng rng(bench.seed);
@@ -144,7 +75,7 @@ Result<BenchRow> measure_reads(const StoreBench& bench, block::Device& device,
   std::vector<double> speeds;
   std::vector<double> copies;
   for (std::size_t round = 0; round < bench.rounds; ++round) {
-    copies.push_back(copy_bytes_per_second(device.loop().engine().clock()) / kGigabyte);
+    copies.push_back(copy_bytes_per_second() / kGigabyte);
     FOREBAY_TRY(speed, run.run(offsets_of(bench, block_bytes, rng)));
     speeds.push_back(speed / kGigabyte);
   }

@@ -14,6 +14,7 @@ extern const Command kStoreImportCommand;
 extern const Command kStoreExportCommand;
 extern const Command kTargetCommand;
 extern const Command kBenchDiskCommand;
+extern const Command kBenchFabricCommand;
 extern const Command kBenchStoreCommand;
 extern const Command kTraceDescribeCommand;
 extern const Command kTraceConvertCommand;

@@ -1,67 +1,20 @@
 #include "cli/fio.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <span>
 
+#include "cli/child_output.h"
 #include "core/bytes.h"
 #include "core/log.h"
-
-extern char** environ;
 
 namespace forebay::cli {
 namespace {
 
 constexpr const char* kHugePagesPath = "/proc/sys/vm/nr_hugepages";
 constexpr std::uint64_t kHugePageBytes = 2 * kMiB;
-
-struct Output {
-  int status = 0;
-  std::string text;
-};
-
-// Runs a program found by PATH and gathers what it prints on both streams.
-Result<Output> run_program(const std::vector<std::string>& words) {
-  std::array<int, 2> pipe{};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(error_from_errno(errno, "pipe"));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, pipe[1], STDERR_FILENO);
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t child = -1;
-  const int error =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(pipe[1]);
-  if (error != 0) {
-    ::close(pipe[0]);
-    return std::unexpected(error_from_errno(error, "start program"));
-  }
-  Output output;
-  std::array<char, 16384> buffer{};
-  while (true) {
-    const ssize_t size = ::read(pipe[0], buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;
-    output.text.append(buffer.data(), static_cast<std::size_t>(size));
-  }
-  ::close(pipe[0]);
-  while (waitpid(child, &output.status, 0) < 0 && errno == EINTR) {
-  }
-  return output;
-}
 
 std::vector<std::string> fio_words(const FioJob& job) {
   const std::uint64_t depth =
