@@ -14,6 +14,10 @@
 namespace forebay::block {
 namespace {
 
+// The time that a rate of next to nothing asks for would not fit into a clock's.
+constexpr Nanos kLengthMax = std::chrono::hours(24 * 365);
+constexpr Nanos kFreeAtMax = kForever / 2;
+
 // A rate as a pipe: each item occupies it for its length, one after another.
 class Pipe {
  public:
@@ -21,8 +25,9 @@ class Pipe {
   // When an item of `amount` that comes now has passed.
   [[nodiscard]] Nanos pass(double amount, Nanos now) {
     if (per_second_ <= 0) return now;
-    free_at_ = std::max(free_at_, now) +
-               Nanos(static_cast<std::int64_t>(std::llround(amount / per_second_ * 1e9)));
+    const double length_ns =
+        std::min(amount / per_second_ * 1e9, static_cast<double>(kLengthMax.count()));
+    free_at_ = std::min(std::max(free_at_, now) + Nanos(std::llround(length_ns)), kFreeAtMax);
     return free_at_;
   }
 
@@ -75,6 +80,7 @@ class Throttled final : public Device {
       delayed.timer.cancel();
       finish(delayed);  // the work below is done already: its true outcome
     } else {
+      delayed.due = Nanos{0};  // what the device below does not cancel ends with it
       below_->cancel(delayed.request);
     }
   }

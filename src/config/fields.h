@@ -26,7 +26,11 @@ struct CountRange {
 struct NumberRange {
   double min = 0;
   double max = 1e18;
+  bool or_zero = false;  // 0 has a meaning of its own, below `min`
 };
+[[nodiscard]] constexpr bool holds(const NumberRange& range, double value) {
+  return (range.or_zero && value == 0) || (value >= range.min && value <= range.max);
+}
 
 class FieldVisitor {
  public:
@@ -37,7 +41,7 @@ class FieldVisitor {
   virtual void count(const Key& key, std::uint64_t& value, CountRange range) = 0;
   // An integer or a text such as "4GiB"; a rate in bytes likewise.
   virtual void bytes(const Key& key, std::uint64_t& value, CountRange range) = 0;
-  virtual void rate(const Key& key, double& value) = 0;
+  virtual void rate(const Key& key, double& value, NumberRange range) = 0;
   virtual void number(const Key& key, double& value, NumberRange range) = 0;
   virtual void toggle(const Key& key, bool& value) = 0;
   virtual void texts(const Key& key, std::vector<std::string>& values) = 0;

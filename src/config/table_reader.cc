@@ -87,7 +87,11 @@ void TableReader::word(const Key& key, std::string& value,
 void TableReader::count(const Key& key, std::uint64_t& value, CountRange range) {
   const auto* node = find(key);
   if (node == nullptr) return;
-  if (!node->is_integer()) return wrong_type(key, *node, "a whole number");
+  // One that does not fit into 63 bits is no whole number for TOML, so the range is said, too.
+  if (!node->is_integer()) {
+    return wrong_type(key, *node,
+                      fmt::format("a whole number from {} to {}", range.min, range.max));
+  }
   take_count(key, *node, **node->as_integer(), value, range);
 }
 
@@ -100,11 +104,13 @@ void TableReader::bytes(const Key& key, std::uint64_t& value, CountRange range) 
   }
 }
 
-void TableReader::rate(const Key& key, double& value) {
+void TableReader::rate(const Key& key, double& value, NumberRange range) {
   const auto* node = find(key);
   if (node == nullptr) return;
-  if (node->is_number()) return take_number(key, *node, value, {});
-  if (const auto size = size_text(key, *node)) value = static_cast<double>(*size);
+  if (node->is_number()) return take_number(key, *node, value, range);
+  if (const auto size = size_text(key, *node)) {
+    take_in_range(key, *node, static_cast<double>(*size), value, range);
+  }
 }
 
 void TableReader::number(const Key& key, double& value, NumberRange range) {
@@ -203,10 +209,15 @@ void TableReader::take_count(const Key& key, const toml::node& node, std::int64_
 void TableReader::take_number(const Key& key, const toml::node& node, double& value,
                               NumberRange range) {
   if (!node.is_number()) return wrong_type(key, node, "a number");
-  const double given = *node.value<double>();
-  if (!std::isfinite(given) || given < range.min || given > range.max) {
+  take_in_range(key, node, *node.value<double>(), value, range);
+}
+
+void TableReader::take_in_range(const Key& key, const toml::node& node, double given, double& value,
+                                NumberRange range) {
+  if (!std::isfinite(given) || !holds(range, given)) {
     refuse(node,
-           fmt::format("`{}` is {}; it must be {} to {}", key.name, given, range.min, range.max),
+           fmt::format("`{}` is {}; it must be {}{} to {}", key.name, given,
+                       range.or_zero ? "0, or " : "", range.min, range.max),
            std::string(key.help));
     return;
   }

@@ -57,7 +57,7 @@ class TableReader final : public FieldVisitor {
   void word(const Key& key, std::string& value, std::span<const std::string_view> allowed) override;
   void count(const Key& key, std::uint64_t& value, CountRange range) override;
   void bytes(const Key& key, std::uint64_t& value, CountRange range) override;
-  void rate(const Key& key, double& value) override;
+  void rate(const Key& key, double& value, NumberRange range) override;
   void number(const Key& key, double& value, NumberRange range) override;
   void toggle(const Key& key, bool& value) override;
   void texts(const Key& key, std::vector<std::string>& values) override;
@@ -76,6 +76,8 @@ class TableReader final : public FieldVisitor {
   void take_count(const Key& key, const toml::node& node, std::int64_t given, std::uint64_t& value,
                   CountRange range);
   void take_number(const Key& key, const toml::node& node, double& value, NumberRange range);
+  void take_in_range(const Key& key, const toml::node& node, double given, double& value,
+                     NumberRange range);
   std::optional<std::uint64_t> size_text(const Key& key, const toml::node& node);
 
   const toml::table& table_;

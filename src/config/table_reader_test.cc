@@ -27,7 +27,7 @@ void visit(FieldVisitor& visitor, Sample& sample) {
   visitor.word({"kind", "a or b"}, sample.kind, kKinds);
   visitor.count({"count", "how many"}, sample.count, {1, 10});
   visitor.bytes({"bytes", "how large"}, sample.bytes, {});
-  visitor.rate({"rate", "how fast"}, sample.rate);
+  visitor.rate({"rate", "how fast"}, sample.rate, {});
   visitor.number({"number", "how much"}, sample.number, {0, 1});
   visitor.toggle({"toggle", "whether"}, sample.toggle);
   visitor.texts({"texts", "which"}, sample.texts);

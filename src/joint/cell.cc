@@ -16,6 +16,11 @@ namespace {
 // How often a running cell looks for a stop and empties the backend's bounded op log.
 constexpr Nanos kTick = std::chrono::milliseconds(20);
 constexpr Nanos kTickVirtual = std::chrono::milliseconds(500);
+// How long of true time a stopped cell may take to end by itself; then its device is cut off.
+constexpr Nanos kStopGrace = std::chrono::seconds(1);
+// Simulated time in which nothing gets on: more than any request takes at the rates a specification
+// may name (docs/formats/joint-spec.md). Simulated, it passes within seconds.
+constexpr Nanos kNothingMax = std::chrono::hours(24 * 7);
 
 class Cell {
  public:
@@ -34,6 +39,9 @@ class Cell {
   Task<std::string> open_and_prepare();
   Task<void> run_engine();
   void tick();
+  void watch();
+  void watch_stop();
+  void watch_progress();
   void take_ops();
   void take_traffic();
   [[nodiscard]] bool stopped() const { return plan_.stop != nullptr && plan_.stop->load(); }
@@ -48,6 +56,14 @@ class Cell {
   Rig rig_;
   CancelSource cancel_;
   io::Loop::Timer timer_;
+  io::Loop::Timer watch_timer_;
+  SystemClock true_clock_;
+  std::optional<Nanos> stop_seen_;  // on the true clock
+  bool cut_by_stop_ = false;
+  bool serving_ = false;  // requests arrive at their own times: it may wait for them
+  std::uint64_t ended_seen_ = 0;
+  Nanos ended_seen_at_{0};
+  std::string stuck_;  // why the cell was given up; "": it was not
   Nanos origin_{0};
   engine::NewestRing<report::OpRow, kOpRowsMax> ops_;
   std::uint64_t dropped_before_ = 0;  // by the backend's own ring, while it was prepared
@@ -72,7 +88,7 @@ Task<std::string> Cell::open_and_prepare() {
   if (!prepared.status) co_return "prepare: " + to_string(prepared.status.error());
   result_.cell.prepared_blocks = static_cast<std::int64_t>(prepared.blocks);
   (void)rig_.backend().take_ops();
-  if (!plan_.spec->run.restart) co_return "";
+  if (!plan_.spec->run.restart || stopped()) co_return "";
   co_await rig_.close();
   co_return co_await rig_.open();
 }
@@ -100,6 +116,37 @@ void Cell::tick() {
              [this] { tick(); });
 }
 
+// Beside everything that a cell does, opening and closing included.
+void Cell::watch() {
+  if (stopped()) watch_stop();
+  if (plan_.virtual_disk) watch_progress();
+  loop_->arm(watch_timer_, loop_->now() + (plan_.virtual_disk ? kTickVirtual : kTick),
+             [this] { watch(); });
+}
+
+void Cell::watch_stop() {
+  if (!stop_seen_) stop_seen_ = true_clock_.now();
+  if (cut_by_stop_ || true_clock_.now() - *stop_seen_ < kStopGrace) return;
+  cut_by_stop_ = true;
+  rig_.cut();
+}
+
+void Cell::watch_progress() {
+  const bool waits_for_work = serving_ && meter_.in_flight_requests == 0;
+  if (meter_.ended_requests != ended_seen_ || waits_for_work || ended_seen_at_ == Nanos{0}) {
+    ended_seen_ = meter_.ended_requests;
+    ended_seen_at_ = loop_->now();
+  }
+  if (!stuck_.empty() || loop_->now() - ended_seen_at_ < kNothingMax) return;
+  stuck_ = fmt::format(
+      "nothing got on for {} days of simulated time with {} requests at its device: raise "
+      "`bytes_per_second` or `operations_per_second`, or lower `scale`",
+      std::chrono::duration_cast<std::chrono::hours>(kNothingMax).count() / 24,
+      meter_.in_flight_requests);
+  rig_.cut();
+  cancel_.cancel();
+}
+
 void Cell::take_traffic() {
   const TrafficMeter& flash = arm_.kind == "files" ? files_ : meter_.traffic;
   append_traffic(key_, store::Tier::kDram, dram_, result_.traffic);
@@ -113,10 +160,12 @@ Task<void> Cell::run_engine() {
   origin_ = loop_->now();
   meter_.origin = origin_;
   tick();
+  serving_ = true;
   engine::EngineOptions options = plan_.setup->options;
   const engine::EngineResult run = co_await engine::run_emulated(
       loop_, plan_.requests, &rig_.backend(), std::move(options), &cancel_, plan_.on_progress);
   timer_.cancel();
+  serving_ = false;
   if (!run.status) {
     result_.failure = "engine: " + to_string(run.status.error());
     co_return;
@@ -141,9 +190,13 @@ Task<CellResult> Cell::run() {
   result_.cell.round = key_.round;
   result_.cell.arm = key_.arm;
   result_.cell.position = static_cast<std::int64_t>(plan_.position);
+  watch();
   result_.failure = co_await open_and_prepare();
   if (result_.failure.empty() && !stopped()) co_await run_engine();
   co_await rig_.close();
+  watch_timer_.cancel();
+  if (cut_by_stop_) result_.failure.clear();  // that is why
+  if (!stuck_.empty()) result_.failure = stuck_;
   const report::CellState state = !result_.failure.empty() ? report::CellState::kFailed
                                   : stopped()              ? report::CellState::kPartial
                                                            : report::CellState::kComplete;

@@ -8,6 +8,7 @@
 #include "block/device_url.h"
 #include "block/throttled.h"
 #include "core/bytes.h"
+#include "core/log.h"
 #include "engine/backend_files.h"
 #include "engine/backend_none.h"
 #include "engine/backend_store.h"
@@ -17,6 +18,8 @@ namespace {
 
 // Where a tier's size must be a whole number of pages.
 constexpr std::uint64_t kPageBytes = 4096;
+// How often a device that was cut off is looked at.
+constexpr Nanos kLook = std::chrono::milliseconds(1);
 
 std::string what_failed(const char* step, const std::string& where, const Error& error) {
   return where.empty() ? fmt::format("{}: {}", step, to_string(error))
@@ -49,6 +52,7 @@ std::string Rig::open_flash_device() {
                              .latency = Nanos(std::llround(options_.arm->latency_us * 1e3))});
   }
   device_ = make_metered(std::move(*device), meter_);
+  if (cut_) device_->cut();
   return "";
 }
 
@@ -115,13 +119,32 @@ Task<std::string> Rig::open() {
   co_return "";
 }
 
-Task<void> Rig::close() {
-  if (!backend_) co_return;
-  co_await backend_->drain();
-  co_await backend_->close();
+void Rig::cut() {
+  cut_ = true;
+  if (device_) device_->cut();
+}
+
+// A store that gave up on its device (kTimedOut of Store::close()) leaves requests there, which a
+// device must not go with.
+Task<void> Rig::wait_for_device() {
   // close() may have ended inside the completion of the device's last request, and the devices on
   // the way up are not done with it: they go one turn later.
   co_await loop_->yield();
+  if (!device_ || meter_->in_flight_requests == 0) co_return;
+  log_warn(
+      "{}: the store of arm {} is closed, its device still holds {} requests: they are cut off",
+      options_.device, options_.arm->name, meter_->in_flight_requests);
+  device_->cut();
+  while (meter_->in_flight_requests > 0) co_await loop_->sleep_for(kLook);
+  co_await loop_->yield();
+}
+
+Task<void> Rig::close() {
+  if (backend_) {
+    co_await backend_->drain();
+    co_await backend_->close();
+  }
+  co_await wait_for_device();
   backend_.reset();
   device_.reset();
 }

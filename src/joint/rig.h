@@ -32,6 +32,9 @@ class Rig {
   [[nodiscard]] Task<std::string> open();
   // Everything offered is where it will stay; the store is closed and can be opened again.
   [[nodiscard]] Task<void> close();
+  // For good: the device gives back what it holds and takes nothing more, so that whatever waits
+  // for it ends soon, with an error. What the store had not written is lost, as in a crash.
+  void cut();
   [[nodiscard]] engine::KvBackend& backend() { return *backend_; }
   // One line: tiers and budgets as they are, "DRAM 1.0 GiB, flash 4.0 GiB on file:..."
   [[nodiscard]] const std::string& detail() const { return detail_; }
@@ -41,13 +44,15 @@ class Rig {
   [[nodiscard]] std::string open_flash_device();
   [[nodiscard]] Task<std::string> open_store(bool flash);
   [[nodiscard]] Task<std::string> open_files();
+  [[nodiscard]] Task<void> wait_for_device();
 
   io::Loop* loop_;
   DeviceMeter* meter_;
   RigOptions options_;
-  std::unique_ptr<block::Device> device_;  // outlives the store that borrows it
+  std::unique_ptr<MeteredDevice> device_;  // outlives the store that borrows it
   std::unique_ptr<engine::KvBackend> backend_;
   std::string detail_;
+  bool cut_ = false;
 };
 
 }  // namespace forebay::joint

@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/version.h"
 #include "inventory/environment.h"
+#include "io/folder_lock.h"
 #include "joint/case.h"
 #include "joint/cell.h"
 #include "joint/facts.h"
@@ -217,6 +218,28 @@ std::optional<report::FolderWriter> make_folder(const OutputFolder& output, Diag
   return std::nullopt;
 }
 
+// The folder of the stores is this run's alone while it lasts: another would delete its stores.
+std::optional<io::FolderLock> claim_stores(const Spec& spec, Diagnostics& mistakes) {
+  const std::string& path = spec.storage.path;
+  if (path.empty() || spec.run.virtual_time) return std::nullopt;
+  std::error_code ignored;
+  fs::create_directories(path, ignored);
+  auto lock = io::FolderLock::take(path);
+  if (lock) return std::move(*lock);
+  if (lock.error().code == Errc::kExists) {
+    const auto holder = io::FolderLock::holder(path);
+    mistakes.add(path,
+                 fmt::format("another run{} keeps its stores in this folder ([storage] `path`)",
+                             holder ? fmt::format(" (process {})", *holder) : ""),
+                 "wait until it has ended, or name another `path`: --set storage.path=DIR");
+  } else {
+    mistakes.add(path,
+                 fmt::format("cannot hold stores ([storage] `path`): {}", to_string(lock.error())),
+                 "name a folder that can be written");
+  }
+  return std::nullopt;
+}
+
 // `spec` as it is read from a file in `folder`: its trace lies where it lay.
 Spec seen_from(const std::string& folder, Spec spec, const std::string& spec_file) {
   if (spec.workload.file.empty()) return spec;
@@ -260,6 +283,8 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
   const OutputFolder output = output_folder(spec, options);
   check_limits(spec, needs_of(spec, test->setup, test->workload.working_set_tokens),
                spec.storage.path.empty() ? output.wanted : spec.storage.path, mistakes);
+  if (!mistakes.empty()) return std::nullopt;
+  const auto stores = claim_stores(spec, mistakes);
   if (!mistakes.empty()) return std::nullopt;
   auto folder = make_folder(output, mistakes);
   if (!folder) return std::nullopt;

@@ -103,6 +103,19 @@ void check_workload(const Check& check) {
   }
 }
 
+// What is left of a rate after `scale` has to move a store's blocks within a run.
+void check_rate(const Check& check, const std::string& own_key, const ArmSpec& arm) {
+  constexpr double kRunsWithMin = 1024;
+  const double scale = check.spec.run.scale;
+  if (arm.bytes_per_second <= 0 || arm.bytes_per_second / scale >= kRunsWithMin) return;
+  check.refuse(
+      check.places.has(own_key) ? own_key : "storage.bytes_per_second",
+      fmt::format("arm `{}`: `bytes_per_second` by `scale` {:g} leaves {:.3g} bytes a second; "
+                  "it must leave {:g}",
+                  arm.name, scale, arm.bytes_per_second / scale, kRunsWithMin),
+      "raise it, or lower `scale`");
+}
+
 void check_arm(const Check& check, std::size_t index) {
   const ArmSpec& arm = check.spec.arms[index];
   const std::string path = fmt::format("arm.{}", index);
@@ -130,6 +143,7 @@ void check_arm(const Check& check, std::size_t index) {
     check.refuse(path, fmt::format("arm `{}` has no `dram_bytes`", arm.name),
                  "set it here or in [storage]");
   }
+  if (arm.kind == "forebay") check_rate(check, key("bytes_per_second"), arm);
   const bool throttled =
       arm.bytes_per_second > 0 || arm.operations_per_second > 0 || arm.latency_us > 0;
   if (arm.kind == "files" && throttled) {

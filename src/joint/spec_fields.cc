@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::uint64_t kTokensMax = std::uint64_t{1} << 24;
 constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 50;
+constexpr double kYearS = 365.0 * 86'400;
+constexpr double kDayS = 86'400;
+// What a clock of nanoseconds holds, and some: seconds of a trace may count from 1970.
+constexpr NumberRange kTraceS{0, 100 * kYearS};
+// A drive or a network slower than that is none that serves KV; 0: no limit.
+constexpr NumberRange kByteRate{1 << 20, 1e15, true};
+constexpr NumberRange kOperationRate{1, 1e9, true};
+constexpr NumberRange kSigma{0, 10};
 
 constexpr std::array<std::string_view, 2> kStates{"fresh", "kept"};
 constexpr std::array<std::string_view, 3> kWorkloadKinds{"file", "generated", "batch"};
@@ -28,35 +36,38 @@ void visit_file(FieldVisitor& v, WorkloadSpec& w) {
   v.text({"file", "a trace, relative to this spec; .zst and .gz are read as they are"}, w.file);
   v.text({"origin", "where to get the file, for whoever has it not"}, w.origin);
   v.word({"format", "of the trace; absent: recognised"}, w.format, workload::trace_format_names());
-  v.number({"from_s", "start of the slice, in the trace's own time"}, w.from_s, {});
+  v.number({"from_s", "start of the slice, in the trace's own time"}, w.from_s, kTraceS);
   v.number({"length_s", "length of the slice, in the trace's own time; 0: to the end"}, w.length_s,
-           {});
+           kTraceS);
   v.number({"speed_up", "arrivals and waits come this many times as fast"}, w.speed_up,
            {1e-3, 1e6});
 }
 
 void visit_generated(FieldVisitor& v, WorkloadSpec& w) {
   auto& g = w.generator;
-  v.count({"request_count", "requests to make"}, g.request_count, {1, 1 << 24});
+  v.count({"request_count", "requests to make"}, g.request_count, {1, workload::kRequestsMax});
   v.word({"arrivals", "how sessions begin"}, w.arrivals, workload::arrival_kind_names());
-  v.number({"sessions_per_s", "sessions that begin, a second"}, g.sessions_per_s, {});
-  v.number({"gap_cv", "gamma: deviation over mean of the gaps"}, g.gap_cv, {});
-  v.number({"on_s_mean", "on-off: mean length of a busy phase"}, g.on_s_mean, {});
-  v.number({"off_s_mean", "on-off: mean length of a quiet phase"}, g.off_s_mean, {});
-  v.number({"turns_mean", "turns of a session, geometric"}, g.turns_mean, {});
-  v.number({"tool_ratio", "share of turns that wait for a tool, not a person"}, g.tool_ratio, {});
-  v.number({"think_s_median", "wait for a person"}, g.think_s_median, {});
-  v.number({"tool_s_median", "wait for a tool"}, g.tool_s_median, {});
-  v.number({"wait_sigma", "spread of both waits (of the logarithm)"}, g.wait_sigma, {});
+  v.number({"sessions_per_s", "sessions that begin, a second"}, g.sessions_per_s, {0.001, 1e6});
+  v.number({"gap_cv", "gamma: deviation over mean of the gaps"}, g.gap_cv, {0.01, 30});
+  v.number({"on_s_mean", "on-off: mean length of a busy phase"}, g.on_s_mean, {0.001, kYearS});
+  v.number({"off_s_mean", "on-off: mean length of a quiet phase"}, g.off_s_mean, {0, kYearS});
+  v.number({"turns_mean", "turns of a session, geometric"}, g.turns_mean, {1, 1000});
+  v.number({"tool_ratio", "share of turns that wait for a tool, not a person"}, g.tool_ratio,
+           {0, 1});
+  v.number({"think_s_median", "wait for a person"}, g.think_s_median, {0, kDayS});
+  v.number({"tool_s_median", "wait for a tool"}, g.tool_s_median, {0, kDayS});
+  v.number({"wait_sigma", "spread of both waits (of the logarithm)"}, g.wait_sigma, kSigma);
   count32(v, {"system_prompt_count", "shared beginnings, chosen by Zipf; 0: none"},
           g.system_prompt_count, {0, 1'000'000});
   count32(v, {"system_prompt_tokens", "length of each"}, g.system_prompt_tokens, {0, kTokensMax});
-  v.number({"system_prompt_zipf", "exponent of the choice"}, g.system_prompt_zipf, {});
-  v.number({"new_tokens_median", "tokens that a turn adds"}, g.new_tokens.median, {});
-  v.number({"new_tokens_sigma", "their spread (of the logarithm)"}, g.new_tokens.sigma, {});
+  v.number({"system_prompt_zipf", "exponent of the choice"}, g.system_prompt_zipf, {0, 10});
+  v.number({"new_tokens_median", "tokens that a turn adds"}, g.new_tokens.median, {1, kTokensMax});
+  v.number({"new_tokens_sigma", "their spread (of the logarithm)"}, g.new_tokens.sigma, kSigma);
   count32(v, {"new_tokens_max", "their bound"}, g.new_tokens.max, {1, kTokensMax});
-  v.number({"output_tokens_median", "tokens of an answer"}, g.output_tokens.median, {});
-  v.number({"output_tokens_sigma", "their spread (of the logarithm)"}, g.output_tokens.sigma, {});
+  v.number({"output_tokens_median", "tokens of an answer"}, g.output_tokens.median,
+           {1, kTokensMax});
+  v.number({"output_tokens_sigma", "their spread (of the logarithm)"}, g.output_tokens.sigma,
+           kSigma);
   count32(v, {"output_tokens_max", "their bound"}, g.output_tokens.max, {1, kTokensMax});
   count32(v, {"context_tokens_max", "a turn that would pass it ends the session"},
           g.context_tokens_max, {1, kTokensMax});
@@ -73,8 +84,9 @@ void visit_batch(FieldVisitor& v, WorkloadSpec& w) {
 
 void visit_flash(FieldVisitor& v, ArmSpec& a) {
   v.bytes({"flash_bytes", "as in [storage], for this arm"}, a.flash_bytes, {0, kSizeMax});
-  v.rate({"bytes_per_second", "as in [storage], for this arm"}, a.bytes_per_second);
-  v.number({"operations_per_second", "as in [storage], for this arm"}, a.operations_per_second, {});
+  v.rate({"bytes_per_second", "as in [storage], for this arm"}, a.bytes_per_second, kByteRate);
+  v.number({"operations_per_second", "as in [storage], for this arm"}, a.operations_per_second,
+           kOperationRate);
   v.number({"latency_us", "as in [storage], for this arm"}, a.latency_us, {0, 60e6});
 }
 
@@ -96,7 +108,8 @@ void visit(FieldVisitor& v, RunSpec& r) {
   v.count({"rounds", "times that every arm runs; below 5 there are no intervals"}, r.rounds,
           {1, gate::kPairsMax});
   v.count({"requests", "at most this many of the workload; 0: all"}, r.requests, {});
-  v.number({"warm_up_s", "requests that start before this are not counted"}, r.warm_up_s, {});
+  v.number({"warm_up_s", "requests that start before this are not counted"}, r.warm_up_s,
+           {0, kYearS});
   v.number({"scale", "divides KV bytes, capacities and byte rates; every figure says so"}, r.scale,
            {1, 1e6});
   v.text({"output", "folder of the result; absent: out/<name>"}, r.output);
@@ -139,19 +152,20 @@ void visit(FieldVisitor& v, EngineSpec& e) {
   v.number({"prefill_flops_share", "of the cards' peak that prefill reaches, where it is computed"},
            e.prefill_flops_share, {0.01, 1});
   v.number({"prefill_tokens_per_second", "0: published or computed"}, e.prefill_tokens_per_second,
-           {});
+           {1, 1e9, true});
   v.number({"prefill_seconds_per_token_pair",
             "attention; counts when prefill_tokens_per_second "
             "is given"},
-           e.prefill_seconds_per_token_pair, {});
-  v.number({"decode_seconds_per_step", "0: computed"}, e.decode_seconds_per_step, {});
+           e.prefill_seconds_per_token_pair, {0, 1e-6});
+  v.number({"decode_seconds_per_step", "0: computed"}, e.decode_seconds_per_step,
+           {1e-9, 3600, true});
   v.number({"decode_seconds_per_sequence", "on top, for each sequence; 0: computed"},
-           e.decode_seconds_per_sequence, {});
+           e.decode_seconds_per_sequence, {0, 60});
   v.count({"step_token_budget", "tokens computed in a step (chunked prefill)"}, e.step_token_budget,
           {1, kTokensMax});
   v.count({"sequences_max", "in the running batch"}, e.sequences_max, {1, 1 << 20});
   v.rate({"link_bytes_per_second", "host to device, all cards; 0: computed"},
-         e.link_bytes_per_second);
+         e.link_bytes_per_second, kByteRate);
   v.bytes({"load_in_flight_bytes_max", "loads beside the steps; 0: 1 GiB as it runs"},
           e.load_in_flight_bytes_max, {0, kSizeMax});
   v.bytes({"save_in_flight_bytes_max", "saves on their way; 0: 1 GiB as it runs"},
@@ -172,8 +186,8 @@ void visit(FieldVisitor& v, StorageSpec& s) {
   v.bytes({"dram_bytes", "capacity of the DRAM tier of every arm that has one"}, s.dram_bytes,
           {0, kSizeMax});
   v.rate({"bytes_per_second", "the flash device is held to this; 0: as fast as it is"},
-         s.bytes_per_second);
-  v.number({"operations_per_second", "likewise"}, s.operations_per_second, {});
+         s.bytes_per_second, kByteRate);
+  v.number({"operations_per_second", "likewise"}, s.operations_per_second, kOperationRate);
   v.number({"latency_us", "added to every operation of the flash device"}, s.latency_us, {0, 60e6});
 }
 

@@ -43,14 +43,11 @@ class Rows final : public FieldVisitor {
   void bytes(const Key& key, std::uint64_t& value, CountRange range) override {
     row(key, "size", fmt::format("`{}`", value), counts(range));
   }
-  void rate(const Key& key, double& value) override {
-    row(key, "rate", fmt::format("`{}`", value), "");
+  void rate(const Key& key, double& value, NumberRange range) override {
+    row(key, "rate", fmt::format("`{}`", value), numbers(range));
   }
   void number(const Key& key, double& value, NumberRange range) override {
-    std::string allowed;
-    if (range.max != kNumberMax) allowed = fmt::format("{} to {}", range.min, range.max);
-    if (range.max == kNumberMax && range.min != 0) allowed = fmt::format("{} or more", range.min);
-    row(key, "number", fmt::format("`{}`", value), allowed);
+    row(key, "number", fmt::format("`{}`", value), numbers(range));
   }
   void toggle(const Key& key, bool& value) override {
     row(key, "true, false", fmt::format("`{}`", value), "");
@@ -64,6 +61,11 @@ class Rows final : public FieldVisitor {
   static std::string counts(CountRange range) {
     if (range.max != kCountMax) return fmt::format("{} to {}", range.min, range.max);
     return range.min == 0 ? "" : fmt::format("{} or more", range.min);
+  }
+  static std::string numbers(NumberRange range) {
+    const std::string zero = range.or_zero ? "0, or " : "";
+    if (range.max != kNumberMax) return fmt::format("{}{} to {}", zero, range.min, range.max);
+    return range.min == 0 ? "" : fmt::format("{}{} or more", zero, range.min);
   }
   void row(const Key& key, std::string_view type, const std::string& value,
            const std::string& allowed) {

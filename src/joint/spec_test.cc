@@ -185,7 +185,8 @@ TEST(FlashNeed, TheLeastHoldsAndHalfOfItDoesNot) {
 
 TEST(Spec, AWrongTypeSaysWhatItIsAndWhatItMustBe) {
   EXPECT_EQ(mistakes_of(with("seed = \"seven\"", "rounds = 6")),
-            "joint.toml:3: `seed` is a text; it must be a whole number\n"
+            "joint.toml:3: `seed` is a text; it must be a whole number from 0 to "
+            "9223372036854775807\n"
             "  hint: of the order of arms, the workload and the contents\n");
   EXPECT_NE(mistakes_of(with("prepare = 1", "rounds = 6")).find("it must be true or false"),
             std::string::npos);
@@ -199,7 +200,7 @@ TEST(Spec, AWrongTypeSaysWhatItIsAndWhatItMustBe) {
 
 TEST(Spec, AValueOutOfRangeNamesTheRange) {
   EXPECT_EQ(mistakes_of(with("warm_up_s = -1", "rounds = 6")),
-            "joint.toml:3: `warm_up_s` is -1; it must be 0 to 1e+18\n"
+            "joint.toml:3: `warm_up_s` is -1; it must be 0 to 31536000\n"
             "  hint: requests that start before this are not counted\n");
   EXPECT_NE(mistakes_of(std::string(kGood), {"run.rounds=0"})
                 .find("--set run.rounds=0: `rounds` is 0; it must be 1 to 200"),
@@ -210,6 +211,34 @@ TEST(Spec, AValueOutOfRangeNamesTheRange) {
   EXPECT_NE(mistakes_of(with("turns_mean = 0.5", "request_count = 100"))
                 .find("joint.toml:8: `turns_mean`"),
             std::string::npos);
+}
+
+// Written as a number or as a text, for all arms or for one.
+TEST(Spec, ARateAtWhichNoRunCouldEndIsRefused) {
+  const auto says = [](const std::string& key, const std::string& value, const std::string& range) {
+    const std::string name = key.substr(key.rfind('.') + 1);
+    const std::string text = mistakes_of(std::string(kGood), {key + "=" + value});
+    EXPECT_NE(text.find(fmt::format("`{}` is ", name)), std::string::npos) << key << "\n" << text;
+    EXPECT_NE(text.find("it must be " + range), std::string::npos) << key << "\n" << text;
+  };
+  says("storage.operations_per_second", "1e-9", "0, or 1 to");
+  says("storage.bytes_per_second", "10000", "0, or 1048576 to");
+  says("arm.forebay.bytes_per_second", "\"1KiB\"", "0, or 1048576 to");
+  says("engine.link_bytes_per_second", "1", "0, or 1048576 to");
+  says("engine.prefill_tokens_per_second", "1e-300", "0, or 1 to");
+  says("engine.decode_seconds_per_step", "1e9", "0, or 1e-09 to 3600");
+  says("workload.sessions_per_s", "1e-6", "0.001 to");
+  EXPECT_EQ(mistakes_of(std::string(kGood), {"storage.operations_per_second=0"}), "");
+}
+
+TEST(Spec, WhatScaleLeavesOfARateIsBoundedToo) {
+  EXPECT_EQ(mistakes_of(std::string(kGood), {"storage.bytes_per_second=1048576", "run.scale=1024"}),
+            "");
+  EXPECT_NE(
+      mistakes_of(std::string(kGood), {"storage.bytes_per_second=1048576", "run.scale=1025"})
+          .find("storage.bytes_per_second=1048576: arm `forebay`: `bytes_per_second` by `scale` "
+                "1025 leaves 1.02e+03 bytes a second; it must leave 1024"),
+      std::string::npos);
 }
 
 TEST(Spec, ASizeThatIsNoneSaysHowToWriteOne) {

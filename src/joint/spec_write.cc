@@ -30,7 +30,7 @@ class TomlWriter final : public FieldVisitor {
   void bytes(const Key& key, std::uint64_t& value, CountRange) override {
     line(key, fmt::format("{}", value));
   }
-  void rate(const Key& key, double& value) override { line(key, decimal(value)); }
+  void rate(const Key& key, double& value, NumberRange) override { line(key, decimal(value)); }
   void number(const Key& key, double& value, NumberRange) override { line(key, decimal(value)); }
   void toggle(const Key& key, bool& value) override { line(key, value ? "true" : "false"); }
   void texts(const Key& key, std::vector<std::string>& values) override {

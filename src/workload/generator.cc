@@ -201,8 +201,9 @@ class Checks {
 void check_options(const GeneratorOptions& options, Diagnostics& diagnostics) {
   constexpr double kDayS = 86'400;
   Checks checks(diagnostics);
-  checks.range("request_count", static_cast<double>(options.request_count), 1, 1e15);
-  checks.range("sessions_per_s", options.sessions_per_s, 1e-6, 1e6);
+  checks.range("request_count", static_cast<double>(options.request_count), 1,
+               static_cast<double>(kRequestsMax));
+  checks.range("sessions_per_s", options.sessions_per_s, 0.001, 1e6);
   checks.range("gap_cv", options.gap_cv, 0.01, 30);
   checks.range("on_s_mean", options.on_s_mean, 1e-3, 365 * kDayS);
   checks.range("off_s_mean", options.off_s_mean, 0, 365 * kDayS);

@@ -68,6 +68,7 @@ struct GeneratorOptions {
 arrival_kind_names();  // "poisson", "gamma", "on-off"
 [[nodiscard]] std::optional<ArrivalKind> find_arrival_kind(std::string_view name);
 
+inline constexpr std::uint64_t kRequestsMax = std::uint64_t{1} << 24;
 inline constexpr std::size_t kLiveSessionsMax = std::size_t{1} << 20;
 
 // Notes each option that is out of range; the place is its name, "new_tokens_median" for the

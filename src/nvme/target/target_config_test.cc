@@ -144,7 +144,7 @@ class Keys final : public config::FieldVisitor {
   }
   void count(const config::Key& key, std::uint64_t&, config::CountRange) override { add(key); }
   void bytes(const config::Key& key, std::uint64_t&, config::CountRange) override { add(key); }
-  void rate(const config::Key& key, double&) override { add(key); }
+  void rate(const config::Key& key, double&, config::NumberRange) override { add(key); }
   void number(const config::Key& key, double&, config::NumberRange) override { add(key); }
   void toggle(const config::Key& key, bool&) override { add(key); }
   void texts(const config::Key& key, std::vector<std::string>&) override { add(key); }
