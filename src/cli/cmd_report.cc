@@ -107,7 +107,7 @@ const Command kReportShowCommand{
         "checks.json and SHA256SUMS say was written. What differs is named by file, line and "
         "column; with --json, under `differences`. Exit 1 when anything differs or is missing, or "
         "when the run is invalid; 2 when DIR holds no run.json, so no result; 3 when the run was "
-        "stopped early, or is invalid only since the machine was too busy.",
+        "stopped early, or is invalid only since requests or steps were late.",
     .flags = {},
     .arguments_min = 1,
     .arguments_max = 1,
