@@ -5,6 +5,7 @@
 // Threads: one loop's.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/clock.h"
 #include "nvme/target/namespace.h"
 
 namespace forebay::nvme::target {
@@ -33,6 +35,8 @@ struct TargetLimits {
   std::uint32_t admin_capsule_bytes_max = 8192;
   std::uint32_t io_capsule_bytes_max = 16384;
   std::uint32_t host_data_bytes_max = 256 * 1024;  // MAXH2CDATA
+  // After so long without a byte of what a connection waits for from its host, it is closed.
+  Nanos stall_time = std::chrono::seconds(10);
 };
 
 class Subsystem {
