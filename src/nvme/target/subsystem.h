@@ -53,6 +53,7 @@ class Subsystem {
   // this id, if there is one.
   Namespace& add_namespace(std::uint32_t id, block::Device& device);
   [[nodiscard]] const Namespace* find_namespace(std::uint32_t id) const;
+  [[nodiscard]] Namespace* find_namespace(std::uint32_t id);
   [[nodiscard]] const std::map<std::uint32_t, Namespace>& namespaces() const { return namespaces_; }
 
   HostList hosts;  // who may connect
@@ -64,6 +65,8 @@ class Subsystem {
   [[nodiscard]] std::shared_ptr<Controller> make_controller(const HostIdentity& host);
   [[nodiscard]] std::shared_ptr<Controller> find_controller(std::uint16_t id) const;
   [[nodiscard]] std::size_t controller_count() const;
+  // Of a host, those that die included: until they are gone their commands may land.
+  [[nodiscard]] std::vector<std::uint16_t> controllers_of(const HostId& host) const;
   // A controller of this host that is dying: its device requests may still land.
   [[nodiscard]] bool has_dying_controller(const HostIdentity& host) const;
 
