@@ -203,6 +203,7 @@ int serve(const Invocation& call, const TargetConfig& config, io::Loop& loop,
   nvme::target::TargetOptions options;
   options.connections_max = config.connections_max;
   options.transfer_memory_bytes = config.transfer_memory_bytes;
+  options.limits.stall_time = std::chrono::seconds(config.stall_s);
   nvme::target::Target target(loop, options);
   add_subsystems(target, config, devices);
   Ports ports;

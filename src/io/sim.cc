@@ -19,6 +19,16 @@ namespace {
 constexpr std::uint32_t kSimAlignBytes = 4096;
 constexpr std::size_t kSegmentBytesMax = 64 << 10;
 
+// Takes the beginning of `from`: segments of any size, as networks make them.
+std::size_t put_segment(const iovec& from, std::deque<std::byte>& incoming, std::size_t bytes_max,
+                        Rng& rng) {
+  const std::size_t limit = std::min({from.iov_len, kSegmentBytesMax, bytes_max - incoming.size()});
+  const std::size_t size = limit == 0 ? 0 : limit - rng.below((limit + 1) / 2);
+  const auto* base = static_cast<const std::byte*>(from.iov_base);
+  incoming.insert(incoming.end(), base, base + size);
+  return size;
+}
+
 bool is_socket_kind(OpKind kind) {
   return kind == OpKind::kAccept || kind == OpKind::kConnect || kind == OpKind::kReceive ||
          kind == OpKind::kSend;
@@ -425,13 +435,9 @@ bool SimEngine::advance_socket(Op& op) {
         schedule(op, at, {.outcome = error_from_errno(EPIPE, "send")});
         return true;
       }
-      // Segments of any size, as networks make them.
-      const std::size_t limit = std::min(op.buffers[0].iov_len, kSegmentBytesMax);
-      const std::size_t size = limit == 0 ? 0 : limit - rng_.below((limit + 1) / 2);
-      const auto* base = static_cast<const std::byte*>(op.buffers[0].iov_base);
       auto& incoming = opened.stream->peer->incoming;
-      incoming.insert(incoming.end(), base, base + size);
-      end_with(size);
+      if (incoming.size() >= options_.stream_bytes_max) return false;  // the peer does not read
+      end_with(put_segment(op.buffers[0], incoming, options_.stream_bytes_max, rng_));
       return true;
     }
     case OpKind::kNop:

@@ -29,7 +29,8 @@ struct SimOptions {
   Nanos jitter{20'000};           // uniform, on top
   double bytes_per_second = 3e9;  // 0: infinite
   std::uint32_t transfer_bytes_max = 16 << 20;
-  Nanos start{1'000'000'000};  // what the clock says first
+  std::size_t stream_bytes_max = ~std::size_t{0};  // sent on a socket and not received yet
+  Nanos start{1'000'000'000};                      // what the clock says first
 };
 
 class SimEngine final : public Engine {

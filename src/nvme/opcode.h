@@ -24,6 +24,10 @@ enum class IoOpcode : std::uint8_t {
   kCompare = 0x05,
   kWriteZeroes = 0x08,
   kDatasetManagement = 0x09,
+  kReservationRegister = 0x0D,
+  kReservationReport = 0x0E,
+  kReservationAcquire = 0x11,
+  kReservationRelease = 0x15,
 };
 
 // On every queue; the type is the lowest byte of the namespace field.

@@ -6,6 +6,7 @@
 
 #include "core/version.h"
 #include "nvme/data_page.h"
+#include "nvme/reservation.h"
 #include "nvme/target/admin.h"
 #include "nvme/target/io_plan.h"
 
@@ -15,12 +16,13 @@ namespace {
 // Identify Controller.
 constexpr std::uint8_t kManyControllers = 0x02;        // CMIC
 constexpr std::uint32_t kTrafficKeepsAlive = 1U << 6;  // CTRATT.TBKAS
-constexpr std::uint16_t kOptionalCommands = 0x0D;      // ONCS: Compare, DSM, Write Zeroes
-constexpr std::uint8_t kWriteCache = 0x05;             // VWC: there may be one; no broadcast flush
-constexpr std::uint32_t kSglSupport = 0x00100001;      // SGLs, and offsets for in-capsule data
-constexpr std::uint8_t kLogAttributes = 0x06;          // LPA: effects, extended data
-constexpr std::uint16_t kCommandSlots = 128;           // MAXCMD
-constexpr std::uint32_t kNamespacesMax = 1024;         // NN, MNAN
+// ONCS: Compare, DSM, Write Zeroes, reservations.
+constexpr std::uint16_t kOptionalCommands = 0x0D | kReservationCommands;
+constexpr std::uint8_t kWriteCache = 0x05;         // VWC: there may be one; no broadcast flush
+constexpr std::uint32_t kSglSupport = 0x00100001;  // SGLs, and offsets for in-capsule data
+constexpr std::uint8_t kLogAttributes = 0x06;      // LPA: effects, extended data
+constexpr std::uint16_t kCommandSlots = 128;       // MAXCMD
+constexpr std::uint32_t kNamespacesMax = 1024;     // NN, MNAN
 
 std::uint8_t transfer_exponent(std::uint32_t bytes) {  // in pages of 4 KiB
   return static_cast<std::uint8_t>(std::countr_zero(bytes / 4096));
@@ -80,6 +82,7 @@ CommandStatus identify_namespace(Controller& controller, Exchange& exchange) {
   if (found == nullptr) return kDone;
   for (const std::size_t offset : {0U, 8U, 16U}) page.put(offset, found->block_count());
   page.put<std::uint8_t>(30, 1);  // NMIC: may be reached through several controllers
+  page.put<std::uint8_t>(31, kReservationAllTypes);  // RESCAP
   // DLFEAT stays 0: what a deallocated block reads as is the device's to say.
   page.put_bytes(104, found->uuid);  // NGUID
   page.put<std::uint8_t>(130, static_cast<std::uint8_t>(std::countr_zero(found->block_bytes())));
@@ -141,7 +144,8 @@ CommandStatus independent_namespace(Controller& controller, Exchange& exchange) 
   const Namespace* found = controller.find_namespace(exchange.sqe.namespace_id);
   if (found == nullptr) return refuse(StatusCode::kInvalidNamespace);
   DataPage page(exchange.out);
-  page.put<std::uint8_t>(1, 1);  // NMIC
+  page.put<std::uint8_t>(1, 1);                     // NMIC
+  page.put<std::uint8_t>(2, kReservationAllTypes);  // RESCAP
   if (found->read_only()) page.put<std::uint8_t>(8, 1);
   page.put<std::uint8_t>(14, 1);  // NSTAT: ready
   return kDone;

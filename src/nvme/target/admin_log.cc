@@ -9,6 +9,7 @@
 #include "nvme/data_page.h"
 #include "nvme/target/admin.h"
 #include "nvme/target/io_plan.h"
+#include "nvme/target/reservation_commands.h"
 
 namespace forebay::nvme::target {
 namespace {
@@ -77,6 +78,9 @@ Page command_effects(Controller&, Exchange&) {
   }
   for (const IoCommand& command : io_commands()) {
     page.put(kIoAt + static_cast<std::size_t>(command.opcode) * 4, command.effects);
+  }
+  for (const ReservationCommand& command : reservation_commands()) {
+    page.put(kIoAt + static_cast<std::size_t>(command.opcode) * 4, kSupported);
   }
   return bytes;
 }

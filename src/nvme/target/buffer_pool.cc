@@ -19,22 +19,38 @@ void BufferPool::Lease::reset() {
   std::exchange(pool_, nullptr)->give_back(std::move(memory_), std::exchange(bytes_, 0));
 }
 
+std::size_t BufferPool::lease_bytes(std::size_t bytes) {
+  return std::max(std::bit_ceil(bytes), class_bytes(0, kClassMin));
+}
+
 void BufferPool::take(Waiter& waiter) {
-  FOREBAY_CHECK_LE(std::bit_ceil(waiter.bytes), bytes_max_);
-  waiting_.push_back(waiter);
+  FOREBAY_CHECK_LE(lease_bytes(waiter.bytes), bytes_max_);
+  (waiter.first ? waiting_first_ : waiting_).push_back(waiter);
   serve();
+}
+
+bool BufferPool::has_room(std::size_t bytes, std::size_t limit) const {
+  return taken_bytes_ + bytes <= limit || taken_bytes_ == 0;
+}
+
+// Who waits and can be served now; null: nobody.
+BufferPool::Waiter* BufferPool::pop_served() {
+  if (!waiting_first_.empty()) {
+    const bool room = has_room(lease_bytes(waiting_first_.front()->bytes), bytes_max_);
+    return room ? &waiting_first_.pop_front() : nullptr;
+  }
+  const bool room = !waiting_.empty() &&
+                    has_room(lease_bytes(waiting_.front()->bytes), bytes_max_ - reserve_bytes_);
+  return room ? &waiting_.pop_front() : nullptr;
 }
 
 void BufferPool::serve() {
   // A waiter that is served may give back or take at once: one loop serves them all.
   if (serving_) return;
   serving_ = true;
-  while (!waiting_.empty()) {
-    const std::size_t bytes =
-        std::max(std::bit_ceil(waiting_.front()->bytes), class_bytes(0, kClassMin));
-    if (taken_bytes_ + bytes > bytes_max_) break;
-    Waiter& waiter = waiting_.pop_front();
-    waiter.on_ready(waiter, make(static_cast<std::size_t>(std::countr_zero(bytes)) - kClassMin));
+  while (Waiter* waiter = pop_served()) {
+    const std::size_t bytes = lease_bytes(waiter->bytes);
+    waiter->on_ready(*waiter, make(static_cast<std::size_t>(std::countr_zero(bytes)) - kClassMin));
   }
   serving_ = false;
 }

@@ -1,8 +1,10 @@
 // Memory for data in flight, with a bound: who finds it empty waits in line.
 //
 // Buffers are aligned for devices and come in powers of two from 4 KiB, kept for the next taker.
-// What is taken and what is kept never exceed bytes_max together. Ownership: a Lease returns its
-// buffer when it goes; leases and waiters go before the pool. Threads: one loop's.
+// What is taken and what is kept never exceed bytes_max together. The last reserve_bytes are for
+// waiters that are `first`: so that those who have nothing get something while others have much.
+// Ownership: a Lease returns its buffer when it goes; leases and waiters go before the pool.
+// Threads: one loop's.
 #pragma once
 
 #include <array>
@@ -47,22 +49,27 @@ class BufferPool {
     std::size_t bytes_ = 0;
   };
 
-  // Caller-owned; on_ready runs once with the lease, in order of arrival.
+  // Caller-owned; on_ready runs once with the lease, in order of arrival, the first ones first.
   struct Waiter {
     std::size_t bytes = 0;
+    bool first = false;  // its owner has nothing of the pool yet
     void (*on_ready)(Waiter&, Lease) = nullptr;
     void* context = nullptr;
-    Waiter* next = nullptr;  // owned by the pool
+    Waiter* next = nullptr;  // owned by whoever it waits with
   };
+  using Waiters = IntrusiveQueue<Waiter, &Waiter::next>;
 
-  explicit BufferPool(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+  explicit BufferPool(std::size_t bytes_max, std::size_t reserve_bytes = 0)
+      : bytes_max_(bytes_max), reserve_bytes_(reserve_bytes) {}
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
   // Runs on_ready now when nobody waits and there is room, else later. A size that can never be
   // had is a programmer error.
   void take(Waiter& waiter);
-  void forget(Waiter& waiter) { waiting_.remove(waiter); }
+  void forget(Waiter& waiter) { (waiter.first ? waiting_first_ : waiting_).remove(waiter); }
+  // What a waiter of so many bytes takes.
+  [[nodiscard]] static std::size_t lease_bytes(std::size_t bytes);
 
   [[nodiscard]] std::size_t taken_bytes() const { return taken_bytes_; }
   [[nodiscard]] std::size_t bytes_max() const { return bytes_max_; }
@@ -73,12 +80,16 @@ class BufferPool {
   [[nodiscard]] Lease make(std::size_t size_class);
   void give_back(AlignedMemory memory, std::size_t bytes);
   void serve();
+  [[nodiscard]] bool has_room(std::size_t bytes, std::size_t limit) const;
+  [[nodiscard]] Waiter* pop_served();
 
   std::size_t bytes_max_;
+  std::size_t reserve_bytes_;
   std::size_t taken_bytes_ = 0;
   std::size_t kept_bytes_ = 0;
   std::array<std::vector<AlignedMemory>, kClassCount> kept_;
-  IntrusiveQueue<Waiter, &Waiter::next> waiting_;
+  Waiters waiting_first_;
+  Waiters waiting_;
   bool serving_ = false;
 };
 

@@ -10,6 +10,7 @@
 
 #include "nvme/target/buffer_pool.h"
 #include "nvme/target/exchange.h"
+#include "nvme/target/memory_share.h"
 #include "nvme/target/sgl_use.h"
 
 namespace forebay::nvme::target {
@@ -37,8 +38,8 @@ struct CommandSlot {
   bool intact = true;                // no data digest was wrong
   BufferPool::Lease memory;
   BufferPool::Waiter wait;
-  std::size_t charged_bytes = 0;  // against the connection's share of memory
-  CommandSlot* next = nullptr;    // in the queue to send, or waiting for the share
+  MemoryShare* charged_to = nullptr;  // whose share its transfer memory is of, or is waited for
+  CommandSlot* next = nullptr;        // in the queue to send
 
   // Data and scratch lie behind each other in one lease.
   [[nodiscard]] std::span<std::byte> data() const {

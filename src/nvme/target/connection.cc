@@ -34,6 +34,8 @@ Connection::Connection(LoopShare& share, Owner& owner, io::FileId socket, std::u
       owner_(owner),
       socket_(socket),
       number_(number),
+      stranger_memory_(share.transfer_memory.pool(), &share.transfer_memory.strangers(),
+                       connection_limits(share.transfer_memory.pool().bytes_max())),
       parser_({.sender = Sender::kHost,
                .capsule_data_bytes_max = share.limits.admin_capsule_bytes_max,
                .data_bytes_max = share.limits.host_data_bytes_max}),
@@ -60,6 +62,10 @@ void Connection::on_connected(ConnectedQueue queue) {
   queue_id_ = queue.queue_id;
   entries_ = queue.entries;
   flow_control_ = queue.flow_control;
+  host_memory_ = share_.transfer_memory.of(controller_->host().nqn);
+  BufferPool& pool = share_.transfer_memory.pool();
+  own_memory_ =
+      std::make_unique<MemoryShare>(pool, host_memory_.get(), connection_limits(pool.bytes_max()));
   queue_head_ = 1;  // Connect was its first entry
   state_ = ConnectionState::kLive;
   old_handler_ = std::move(handler_);
@@ -78,18 +84,6 @@ void Connection::on_connected(ConnectedQueue queue) {
     log_info("nvme {}: controller {} queue {}, {} entries", number_, controller_->id(), queue_id_,
              entries_);
   }
-}
-
-// Looks when the controller's time would be over; signs of life since then move that on.
-void Connection::watch_time() {
-  const Nanos expires = controller_->expires_at();
-  if (expires <= share_.loop.now()) {
-    close("keep-alive expired");
-    return;
-  }
-  // A host may set a timer later on: look once a second while there is none.
-  const Nanos look = std::min(expires, share_.loop.now() + std::chrono::seconds(1));
-  share_.loop.arm(timer_, look, [this] { watch_time(); });
 }
 
 void Connection::drain() {
@@ -111,6 +105,7 @@ void Connection::close(std::string_view why) {
   log_info("nvme {}: closed while {}: {}", number_, to_string(state_), why);
   state_ = ConnectionState::kClosing;
   timer_.cancel();
+  stall_timer_.cancel();
   if (receiving_) share_.loop.engine().cancel(receive_op_);
   if (sending_) share_.loop.engine().cancel(send_op_);
   if (controller_ != nullptr && queue_id_ == 0) controller_->die();
@@ -124,6 +119,7 @@ void Connection::finish_closing() {
   const bool busy =
       std::ranges::any_of(slots_, [](const CommandSlot& slot) { return slot.exchange.io.busy(); });
   if (busy) return;
+  for (CommandSlot& slot : slots_) release_memory(slot);
   state_ = ConnectionState::kClosed;
   share_.loop.engine().close(socket_);
   owner_.on_closed(*this);

@@ -5,7 +5,9 @@
 //
 // Memory is bounded: one receive buffer, at most `entries` commands, and data from two pools. A
 // command whose data is in its capsule and finds no memory stops the reading of this connection
-// alone; others wait in line for the pool, each connection with its share of it.
+// alone; others wait in line for the pool, each connection and each host with its share of it. A
+// host that holds memory and does not move, neither reading answers nor sending the data that it
+// was asked for, loses the connection after TargetLimits::stall_time.
 //
 // Ownership: the Target owns connections and destroys one after on_closed. Threads: one loop's.
 #pragma once
@@ -43,7 +45,12 @@ struct LoopShare {
   const Subsystems& subsystems;
   const TargetLimits& limits;
   BufferPool& capsule_memory;   // in-capsule data
-  BufferPool& transfer_memory;  // everything else
+  HostShares& transfer_memory;  // everything else
+};
+
+struct HostWait {
+  Nanos since = kForever;
+  const char* why = nullptr;  // null: it waits for nothing
 };
 
 class Connection {
@@ -76,9 +83,13 @@ class Connection {
  private:
   // connection.cc
   void on_connected(ConnectedQueue queue);
-  void watch_time();
   void finish_closing();
   void close_when_drained();
+
+  // connection_watch.cc
+  void watch_time();
+  void watch_moves();
+  [[nodiscard]] HostWait waits_for_host() const;
 
   // connection_receive.cc
   void receive();
@@ -98,15 +109,14 @@ class Connection {
   void begin_command();
   void end_command();
   void want_memory(CommandSlot& slot);
-  void ask_pool(CommandSlot& slot);
   void on_memory(CommandSlot& slot, BufferPool::Lease lease);
   void have_all_data(CommandSlot& slot);
   void execute(CommandSlot& slot);
   void on_executed(CommandSlot& slot);
   void release_memory(CommandSlot& slot);
+  void forget_memory(CommandSlot& slot);
   void release(CommandSlot& slot);
   void drop_commands();
-  [[nodiscard]] std::size_t memory_share() const;
 
   // connection_send.cc
   void send();
@@ -125,6 +135,9 @@ class Connection {
   ConnectionState state_ = ConnectionState::kNegotiating;
   bool draining_ = false;
   io::Loop::Timer timer_;
+  io::Loop::Timer stall_timer_;
+  Nanos send_moved_at_{};  // when a part of what is being sent was last taken
+  Nanos data_moved_at_{};  // when data that is due last came, or became due
 
   std::unique_ptr<QueueHandler> handler_;
   std::unique_ptr<QueueHandler> old_handler_;  // executes the very Connect that replaces it
@@ -137,8 +150,10 @@ class Connection {
 
   std::deque<CommandSlot> slots_;  // entries_, and answers of a send; stable addresses
   std::vector<std::uint16_t> free_slots_;
-  std::size_t charged_bytes_ = 0;
-  IntrusiveQueue<CommandSlot, &CommandSlot::next> over_share_;
+  std::size_t awaiting_count_ = 0;  // slots whose R2T was sent and whose data is not all here
+  MemoryShare stranger_memory_;     // until Connect was answered
+  std::shared_ptr<MemoryShare> host_memory_;
+  std::unique_ptr<MemoryShare> own_memory_;  // within the host's
 
   PduParser parser_;
   CommandSlot* incoming_ = nullptr;  // whose data is coming in

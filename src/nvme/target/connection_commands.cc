@@ -8,14 +8,6 @@
 
 namespace forebay::nvme::target {
 
-// A connection has at most this part of the pool, so that one that does not read its answers
-// cannot stop the others.
-constexpr std::size_t kShareParts = 4;
-
-std::size_t Connection::memory_share() const {
-  return share_.transfer_memory.bytes_max() / kShareParts;
-}
-
 // Null: the host sent more commands than the queue has entries.
 CommandSlot* Connection::take_slot() {
   // Answers of the present send may have arrived: their entries are the host's again.
@@ -80,25 +72,23 @@ void Connection::want_memory(CommandSlot& slot) {
   slot.state = SlotState::kWaiting;
   if (slot.use.in_capsule) {
     paused_ = true;
+    slot.wait.first = false;
     share_.capsule_memory.take(slot.wait);
-  } else if (charged_bytes_ != 0 && charged_bytes_ + slot.wait.bytes > memory_share()) {
-    over_share_.push_back(slot);
   } else {
-    ask_pool(slot);
+    slot.charged_to = own_memory_ ? own_memory_.get() : &stranger_memory_;
+    slot.wait.first = slot.charged_to->empty();
+    slot.charged_to->take(slot.wait);
   }
-}
-
-void Connection::ask_pool(CommandSlot& slot) {
-  slot.charged_bytes = slot.wait.bytes;
-  charged_bytes_ += slot.charged_bytes;
-  share_.transfer_memory.take(slot.wait);
 }
 
 void Connection::on_memory(CommandSlot& slot, BufferPool::Lease lease) {
   slot.memory = std::move(lease);
+  if (state_ >= ConnectionState::kTerminating) return release(slot);
   if (slot.use.in_capsule) {
     slot.state = SlotState::kReceiving;
     paused_ = false;
+    data_moved_at_ = share_.loop.now();
+    watch_moves();
     if (rest_.data() == nullptr) return;  // it came at once: feed() goes on by itself
     const auto rest = std::exchange(rest_, {});
     feed(rest);
@@ -150,12 +140,10 @@ void Connection::on_executed(CommandSlot& slot) {
 }
 
 void Connection::release_memory(CommandSlot& slot) {
-  charged_bytes_ -= std::exchange(slot.charged_bytes, 0);
+  if (!slot.memory.held()) return;
   slot.memory.reset();
-  while (
-      !over_share_.empty() &&
-      (charged_bytes_ == 0 || charged_bytes_ + over_share_.front()->wait.bytes <= memory_share())) {
-    ask_pool(over_share_.pop_front());
+  if (MemoryShare* share = std::exchange(slot.charged_to, nullptr)) {
+    share->give_back(slot.wait.bytes);
   }
 }
 
@@ -165,18 +153,23 @@ void Connection::release(CommandSlot& slot) {
   release_memory(slot);
 }
 
+void Connection::forget_memory(CommandSlot& slot) {
+  slot.state = SlotState::kFree;
+  if (MemoryShare* share = std::exchange(slot.charged_to, nullptr)) {
+    share->forget(slot.wait);
+  } else {
+    share_.capsule_memory.forget(slot.wait);
+  }
+}
+
 // The connection is over: everything goes but what a device or the kernel still works on.
 void Connection::drop_commands() {
-  while (!over_share_.empty()) (void)over_share_.pop_front();
   while (!to_send_.empty()) (void)to_send_.pop_front();
   paused_ = false;
   rest_ = {};
   incoming_ = nullptr;
   for (CommandSlot& slot : slots_) {
-    if (slot.state == SlotState::kWaiting) {
-      share_.capsule_memory.forget(slot.wait);
-      share_.transfer_memory.forget(slot.wait);
-    }
+    if (slot.state == SlotState::kWaiting) forget_memory(slot);
     const bool held = slot.state == SlotState::kExecuting && !slot.exchange.io.busy();
     if (held) handler_->drop(slot.exchange);
   }

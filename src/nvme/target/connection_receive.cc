@@ -85,6 +85,7 @@ void Connection::on_data() {
   const auto place = incoming_->data().subspan(incoming_->received_bytes, data.size());
   if (place.data() != data.data()) std::memcpy(place.data(), data.data(), data.size());
   incoming_->received_bytes += static_cast<std::uint32_t>(data.size());
+  data_moved_at_ = share_.loop.now();
 }
 
 void Connection::on_end() {
@@ -156,7 +157,9 @@ void Connection::on_host_data_end() {
   if (incoming_ == nullptr) return;
   CommandSlot& slot = *std::exchange(incoming_, nullptr);
   slot.intact = slot.intact && parser_.data_intact();
-  if (slot.received_bytes == slot.use.data_bytes) have_all_data(slot);
+  if (slot.received_bytes != slot.use.data_bytes) return;
+  --awaiting_count_;
+  have_all_data(slot);
 }
 
 }  // namespace forebay::nvme::target

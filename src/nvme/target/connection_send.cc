@@ -34,6 +34,7 @@ bool Connection::fill_batch() {
 void Connection::append(CommandSlot& slot) {
   if (slot.ready_due) {
     slot.ready_due = false;  // its data may come from now on
+    if (awaiting_count_++ == 0) data_moved_at_ = share_.loop.now();
     outgoing_.stage(encode_ready({.command_id = slot.exchange.sqe.command_id,
                                   .transfer_tag = slot.tag,
                                   .data_bytes = slot.use.data_bytes},
@@ -82,7 +83,9 @@ void Connection::submit_send() {
   send_op_.context = this;
   send_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_sent(); };
   sending_ = share_.loop.engine().submit(send_op_).has_value();
-  if (!sending_) close("the engine's queue is full");
+  if (!sending_) return close("the engine's queue is full");
+  send_moved_at_ = share_.loop.now();
+  watch_moves();
 }
 
 void Connection::on_sent() {

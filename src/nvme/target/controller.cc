@@ -134,8 +134,8 @@ void Controller::notify(EventKind kind) {
   deliver();
 }
 
-const Namespace* Controller::find_namespace(std::uint32_t id) const {
-  const Namespace* found = subsystem_.find_namespace(id);
+Namespace* Controller::find_namespace(std::uint32_t id) const {
+  Namespace* found = subsystem_.find_namespace(id);
   return found != nullptr && sees(*found) ? found : nullptr;
 }
 

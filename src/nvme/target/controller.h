@@ -23,7 +23,7 @@
 namespace forebay::nvme::target {
 
 struct HostIdentity {
-  std::array<std::byte, 16> id{};
+  HostId id{};
   std::string nqn;
   friend bool operator==(const HostIdentity&, const HostIdentity&) = default;
 };
@@ -63,7 +63,7 @@ class Controller {
 
   // What this host may see: null and false are as if there were no such namespace.
   [[nodiscard]] bool sees(const Namespace& found) const { return found.hosts.admits(host_.nqn); }
-  [[nodiscard]] const Namespace* find_namespace(std::uint32_t id) const;
+  [[nodiscard]] Namespace* find_namespace(std::uint32_t id) const;
 
   // Properties (3.1.3). False: there is no such property, or not of that size.
   [[nodiscard]] bool get_property(const PropertyFields& fields, std::uint64_t* value) const;

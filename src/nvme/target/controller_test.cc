@@ -128,7 +128,7 @@ TEST(NvmeIdentify, TheControllerPageHasWhatLinuxChecks) {
   EXPECT_EQ(command.at<std::uint16_t>(320), 10);  // KAS
   EXPECT_EQ(command.at<std::uint8_t>(512), 0x66);
   EXPECT_EQ(command.at<std::uint16_t>(514), 128);   // MAXCMD
-  EXPECT_EQ(command.at<std::uint16_t>(520), 0x0D);  // ONCS
+  EXPECT_EQ(command.at<std::uint16_t>(520), 0x2D);  // ONCS
   EXPECT_EQ(command.at<std::uint8_t>(525) & 1, 1);  // VWC
   EXPECT_EQ(command.at<std::uint32_t>(536) & 3, 1U);
   EXPECT_EQ(command.at<std::uint32_t>(1792), 1028U);  // IOCCSZ: 64 bytes and 16 KiB
@@ -208,7 +208,8 @@ TEST(NvmeLog, EffectsNameEveryCommandThatIsThere) {
   EXPECT_EQ(command.at<std::uint32_t>(0x06 * 4), 1U);         // Identify
   EXPECT_EQ(command.at<std::uint32_t>(1024 + 0x01 * 4), 3U);  // Write changes blocks
   EXPECT_EQ(command.at<std::uint32_t>(1024 + 0x02 * 4), 1U);  // Read
-  EXPECT_EQ(command.at<std::uint32_t>(1024 + 0x0D * 4), 0U);  // no reservations
+  EXPECT_EQ(command.at<std::uint32_t>(1024 + 0x11 * 4), 1U);  // Reservation Acquire
+  EXPECT_EQ(command.at<std::uint32_t>(1024 + 0x0C * 4), 0U);  // no Verify
 }
 
 TEST(NvmeEvents, ANamespaceChangeIsToldOnceUntilItsLogIsRead) {

@@ -14,6 +14,8 @@
 
 namespace forebay::nvme::target {
 
+struct Namespace;
+
 enum class Progress : std::uint8_t { kDone, kLater };
 
 struct Exchange {
@@ -28,6 +30,7 @@ struct Exchange {
   void (*on_done)(Exchange&) = nullptr;
   void* context = nullptr;  // the transport's
   IoWork io;                // the state of a command that goes to a device
+  Namespace* on = nullptr;  // set by an I/O queue's check()
 
   void finish(CommandStatus with) {
     status = with;

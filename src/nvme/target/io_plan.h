@@ -34,6 +34,10 @@ struct IoCommand {
   std::uint32_t effects;
   bool changes;  // refused on a namespace that is read only
 };
+// Whether a reservation against writing keeps it out: Flush too is one of the write commands.
+[[nodiscard]] constexpr bool is_write_group(IoKind kind) {
+  return kind != IoKind::kRead && kind != IoKind::kCompare;
+}
 [[nodiscard]] std::span<const IoCommand> io_commands();
 
 [[nodiscard]] std::expected<IoPlan, CommandStatus> plan_io(const Sqe& sqe, const IoLimits& limits);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "block/device.h"
 #include "nvme/identity.h"
 #include "nvme/target/host_list.h"
+#include "nvme/target/reservations.h"
 
 namespace forebay::nvme::target {
 
@@ -16,6 +18,7 @@ struct Namespace {
   Uuid uuid{};                      // equal on all paths and after a restart
   bool write_protected = false;     // hosts may only read, whatever the device can
   HostList hosts;                   // of those that the subsystem admits, who sees it
+  std::unique_ptr<Reservations> reservations = std::make_unique<Reservations>();
 
   [[nodiscard]] bool read_only() const { return write_protected || device->geometry().read_only; }
   // A logical block is what the device can address.

@@ -6,6 +6,7 @@
 #include "core/bytes.h"
 #include "core/log.h"
 #include "nvme/target/admin.h"
+#include "nvme/target/reservation_commands.h"
 
 namespace forebay::nvme::target {
 namespace {
@@ -59,8 +60,12 @@ CommandStatus IoQueue::check(Exchange& exchange, std::uint32_t data_bytes) {
   }
   if (controller_->state() != ControllerState::kReady) return refuse(StatusCode::kSequenceError);
   const Subsystem& subsystem = controller_->subsystem();
-  const Namespace* found = controller_->find_namespace(exchange.sqe.namespace_id);
+  Namespace* found = controller_->find_namespace(exchange.sqe.namespace_id);
   if (found == nullptr) return refuse(StatusCode::kInvalidNamespace);
+  exchange.on = found;
+  if (const auto* command = find_reservation_command(exchange.sqe.opcode)) {
+    return check_reservation(*command, *controller_, exchange.sqe, data_bytes);
+  }
   const auto plan =
       plan_io(exchange.sqe, {.block_bytes = found->block_bytes(),
                              .block_count = found->block_count(),
@@ -71,10 +76,24 @@ CommandStatus IoQueue::check(Exchange& exchange, std::uint32_t data_bytes) {
   exchange.io.plan = *plan;
   exchange.io.device = found->device;
   if (plan->kind == IoKind::kCompare) exchange.scratch_bytes = data_bytes;
-  return kDone;
+  return admits(exchange) ? kDone : refuse(StatusCode::kReservationConflict);
+}
+
+bool IoQueue::admits(const Exchange& exchange) const {
+  return exchange.on->reservations->admits(controller_->host().id,
+                                           is_write_group(exchange.io.plan.kind));
 }
 
 Progress IoQueue::execute(Exchange& exchange) {
+  if (const auto* command = find_reservation_command(exchange.sqe.opcode)) {
+    exchange.status = command->run(*controller_, *exchange.on, exchange);
+    return Progress::kDone;
+  }
+  // The reservation may have changed while the command's data came.
+  if (!admits(exchange)) {
+    exchange.status = refuse(StatusCode::kReservationConflict);
+    return Progress::kDone;
+  }
   count(exchange.io.plan);
   exchange.io.start(exchange);
   return Progress::kLater;

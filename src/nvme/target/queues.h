@@ -47,6 +47,7 @@ class IoQueue final : public QueueHandler {
 
  private:
   void count(const IoPlan& plan);
+  [[nodiscard]] bool admits(const Exchange& exchange) const;
   std::shared_ptr<Controller> controller_;
 };
 

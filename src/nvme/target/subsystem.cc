@@ -37,6 +37,11 @@ const Namespace* Subsystem::find_namespace(std::uint32_t id) const {
   return found == namespaces_.end() ? nullptr : &found->second;
 }
 
+Namespace* Subsystem::find_namespace(std::uint32_t id) {
+  const auto found = namespaces_.find(id);
+  return found == namespaces_.end() ? nullptr : &found->second;
+}
+
 std::shared_ptr<Controller> Subsystem::make_controller(const HostIdentity& host) {
   std::erase_if(controllers_, [](const auto& entry) { return entry.second.expired(); });
   if (controllers_.size() >= kControllerIdMax) return nullptr;
@@ -56,6 +61,15 @@ std::shared_ptr<Controller> Subsystem::find_controller(std::uint16_t id) const {
 std::size_t Subsystem::controller_count() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       controllers_, [](const auto& entry) { return !entry.second.expired(); }));
+}
+
+std::vector<std::uint16_t> Subsystem::controllers_of(const HostId& host) const {
+  std::vector<std::uint16_t> ids;
+  for (const auto& [id, held] : controllers_) {
+    const auto controller = held.lock();
+    if (controller && controller->host().id == host) ids.push_back(id);
+  }
+  return ids;
 }
 
 bool Subsystem::has_dying_controller(const HostIdentity& host) const {

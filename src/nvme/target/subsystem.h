@@ -5,6 +5,7 @@
 // Threads: one loop's.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/clock.h"
 #include "nvme/target/namespace.h"
 
 namespace forebay::nvme::target {
@@ -33,6 +35,8 @@ struct TargetLimits {
   std::uint32_t admin_capsule_bytes_max = 8192;
   std::uint32_t io_capsule_bytes_max = 16384;
   std::uint32_t host_data_bytes_max = 256 * 1024;  // MAXH2CDATA
+  // After so long without a byte of what a connection waits for from its host, it is closed.
+  Nanos stall_time = std::chrono::seconds(10);
 };
 
 class Subsystem {
@@ -49,6 +53,7 @@ class Subsystem {
   // this id, if there is one.
   Namespace& add_namespace(std::uint32_t id, block::Device& device);
   [[nodiscard]] const Namespace* find_namespace(std::uint32_t id) const;
+  [[nodiscard]] Namespace* find_namespace(std::uint32_t id);
   [[nodiscard]] const std::map<std::uint32_t, Namespace>& namespaces() const { return namespaces_; }
 
   HostList hosts;  // who may connect
@@ -60,6 +65,8 @@ class Subsystem {
   [[nodiscard]] std::shared_ptr<Controller> make_controller(const HostIdentity& host);
   [[nodiscard]] std::shared_ptr<Controller> find_controller(std::uint16_t id) const;
   [[nodiscard]] std::size_t controller_count() const;
+  // Of a host, those that die included: until they are gone their commands may land.
+  [[nodiscard]] std::vector<std::uint16_t> controllers_of(const HostId& host) const;
   // A controller of this host that is dying: its device requests may still land.
   [[nodiscard]] bool has_dying_controller(const HostIdentity& host) const;
 

@@ -19,12 +19,13 @@ Target::Target(io::Loop& loop, const TargetOptions& options)
     : loop_(loop),
       options_(options),
       capsule_memory_(options.capsule_memory_bytes),
-      transfer_memory_(options.transfer_memory_bytes),
+      transfer_memory_(options.transfer_memory_bytes, reserve_bytes(options.transfer_memory_bytes)),
+      host_shares_(transfer_memory_),
       share_{.loop = loop,
              .subsystems = subsystems_,
              .limits = options_.limits,
              .capsule_memory = capsule_memory_,
-             .transfer_memory = transfer_memory_} {
+             .transfer_memory = host_shares_} {
   auto discovery = std::make_unique<Subsystem>(std::string(kDiscoveryNqn),
                                                SubsystemKind::kDiscovery, options_.limits);
   discovery->discovery_log = [this](const std::string& host_nqn) {

@@ -68,6 +68,7 @@ class Target final : private Connection::Owner {
   std::vector<PortAddress> ports_;
   BufferPool capsule_memory_;
   BufferPool transfer_memory_;
+  HostShares host_shares_;
   LoopShare share_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::unique_ptr<Connection>> connections_;

@@ -168,6 +168,8 @@ void visit(config::FieldVisitor& visitor, TargetConfig& target) {
                 {1, 65'536});
   visitor.bytes({"transfer_memory_bytes", "for data on its way, of all connections together"},
                 target.transfer_memory_bytes, {4 * kMiB, 64 * kGiB});
+  visitor.count({"stall_s", "seconds without a byte from a host that owes some, then it is closed"},
+                target.stall_s, {1, 3600});
 }
 
 void visit(config::FieldVisitor& visitor, SubsystemConfig& subsystem) {

@@ -41,6 +41,7 @@ struct TargetConfig {
   std::vector<ListenAddress> addresses;  // the same, read
   std::uint64_t connections_max = 1024;
   std::uint64_t transfer_memory_bytes = 64 << 20;
+  std::uint64_t stall_s = 10;
   std::vector<SubsystemConfig> subsystems;
 };
 

@@ -51,6 +51,7 @@ TEST(TargetConfig, ReadsWhatIsWritten) {
   EXPECT_EQ(target->addresses[1].port, 4421);
   EXPECT_EQ(target->connections_max, 10U);
   EXPECT_EQ(target->transfer_memory_bytes, 8 * kMiB);
+  EXPECT_EQ(target->stall_s, 10U);
   ASSERT_EQ(target->subsystems.size(), 2U);
   const SubsystemConfig& kv = target->subsystems[0];
   ASSERT_EQ(kv.namespaces.size(), 2U);
@@ -61,6 +62,15 @@ TEST(TargetConfig, ReadsWhatIsWritten) {
   EXPECT_TRUE(kv.namespaces[1].read_only);
   EXPECT_EQ(kv.namespaces[1].place, "/etc/forebay/target.toml:15");
   EXPECT_EQ(target->subsystems[1].namespaces[0].device, "stripe:/a,/b");
+}
+
+TEST(TargetConfig, ReadsHowLongAHostMayStand) {
+  std::string text = kFull;
+  text.replace(text.find("connections_max = 10"), 20, "stall_s = 30");
+  Diagnostics mistakes;
+  const auto target = read_target_config("t.toml", text, mistakes);
+  ASSERT_TRUE(target) << mistakes.text();
+  EXPECT_EQ(target->stall_s, 30U);
 }
 
 TEST(TargetConfig, HostsAreThoseOfTheListOrAll) {
@@ -164,7 +174,7 @@ TEST(TargetConfig, ThePageHasEveryKeyAndItsMeaning) {
   visit(keys, target);
   visit(keys, subsystem);
   visit(keys, item);
-  ASSERT_EQ(keys.rows.size(), 10U);
+  ASSERT_EQ(keys.rows.size(), 11U);
   for (const auto& [name, meaning] : keys.rows) {
     const std::string row = "| `" + name + "` |";
     bool found = false;

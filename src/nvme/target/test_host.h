@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -133,13 +134,13 @@ class TestHost {
     return sqe.command_id;
   }
 
-  static ConnectData connect_data(std::string_view nqn, std::uint16_t controller = 0xFFFF) {
+  static ConnectData connect_data(std::string_view nqn, std::uint16_t controller = 0xFFFF,
+                                  const std::string& identity = "test") {
     ConnectData data;
-    data.host_id.fill(std::byte{7});
+    data.host_id.fill(static_cast<std::byte>(identity[0]));
     data.controller_id = controller;
     std::ranges::copy(nqn, data.subsystem_nqn.begin());
-    std::ranges::copy(std::string_view("nqn.2014-08.org.nvmexpress:uuid:test"),
-                      data.host_nqn.begin());
+    std::ranges::copy("nqn.2014-08.org.nvmexpress:uuid:" + identity, data.host_nqn.begin());
     return data;
   }
   static Sqe connect_command(const ConnectFields& fields) {
@@ -152,7 +153,7 @@ class TestHost {
   // Connect; the completion.
   Cqe connect(std::string_view nqn, const ConnectFields& fields,
               std::uint16_t controller = 0xFFFF) {
-    const ConnectData data = connect_data(nqn, controller);
+    const ConnectData data = connect_data(nqn, controller, identity);
     command(connect_command(fields), bytes_of(data));
     return receive().as<ResponseCapsule>().cqe;
   }
@@ -166,7 +167,17 @@ class TestHost {
     return receive().as<ResponseCapsule>().cqe;
   }
 
+  // Takes what is there, at most so much, and looks at none of it.
+  std::size_t swallow(std::size_t most) {
+    iovec piece{input_.data(), std::min(most, input_.size())};
+    io::Op op;
+    op.kind = io::OpKind::kReceive;
+    op.buffers = {&piece, 1};
+    return perform(op).value_or(0);
+  }
+
   SendFormat format;
+  std::string identity = "test";  // the end of its NQN; the host id follows from the first letter
   std::uint32_t spoil_data_digest = 0;
 
  private:
