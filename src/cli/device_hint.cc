@@ -28,6 +28,7 @@ std::string device_hint(std::string_view url, const Error& error) {
     case Errc::kUnsupported:
       return "format the namespace with blocks of 512 to 65536 bytes and without metadata";
     case Errc::kExists:
+      return "another process has this store open; one at a time";  // as of a file
     case Errc::kBusy:
     case Errc::kCancelled:
     case Errc::kIo:

@@ -21,9 +21,9 @@ constexpr Error kOver{Errc::kCancelled, "nvme: the device is being closed"};
 }  // namespace
 
 std::string_view to_string(AssociationState state) {
-  constexpr std::array<std::string_view, 8> kNames{
-      "idle",  "connecting",    "setting up", "connecting queues",
-      "ready", "shutting down", "ending",     "ended"};
+  constexpr std::array<std::string_view, 9> kNames{
+      "idle",          "connecting", "setting up", "connecting queues", "guarding", "ready",
+      "shutting down", "ending",     "ended"};
   return kNames[static_cast<std::size_t>(state)];
 }
 
@@ -69,7 +69,9 @@ void Association::on_ready(Connection& /*connection*/) {
   if (state_ != AssociationState::kConnectingQueues) return;
   const bool all = std::ranges::all_of(
       queues_, [](const auto& queue) { return queue->queue().state() == QueueState::kReady; });
-  if (all) become_ready();
+  if (!all) return;
+  const bool guards = options_.guard && facts().reserves && !facts().write_protected;
+  guards ? begin_guard() : become_ready();
 }
 
 void Association::begin_set_up() {
@@ -123,6 +125,37 @@ void Association::connect_queues() {
   }
 }
 
+void Association::begin_guard() {
+  state_ = AssociationState::kGuarding;
+  guard_ = std::make_unique<WriteGuard>(GuardWishes{.namespace_id = options_.namespace_id,
+                                                    .controller_id = controller_id(),
+                                                    .host_id = options_.host.id,
+                                                    .again = options_.guard_again,
+                                                    .takeover = options_.takeover});
+  guard_->command().context = this;
+  guard_->command().on_done = [](QueueCommand& command) {
+    static_cast<Association*>(command.context)->on_guard_answer();
+  };
+  ask_guard();
+}
+
+void Association::ask_guard() {
+  guard_->prepare();
+  queues_.front()->submit(guard_->command());
+}
+
+void Association::on_guard_answer() {
+  if (state_ == AssociationState::kShuttingDown) return send_shut_down();
+  if (state_ != AssociationState::kGuarding) return;  // ending; the queue says why
+  guard_->take(loop_.now());
+  const GuardState now = guard_->state();
+  if (now == GuardState::kHeld || now == GuardState::kRefused) return become_ready();
+  if (!guard_->waits()) return ask_guard();
+  loop_.arm(timer_, loop_.now() + kGuardPollTime, [this] {
+    if (state_ == AssociationState::kGuarding && queues_.front()->queue().can_submit()) ask_guard();
+  });
+}
+
 void Association::become_ready() {
   state_ = AssociationState::kReady;
   if (facts().keeps_alive && options_.keep_alive != Nanos{0}) arm_keep_alive();
@@ -170,17 +203,26 @@ void Association::shut_down() {
   if (state_ != AssociationState::kReady || !admin_->queue().can_submit()) return close(kOver);
   state_ = AssociationState::kShuttingDown;
   loop_.arm(timer_, loop_.now() + kShutDownTime, [this] { close(kOver); });
+  const bool held = guard_ && guard_->state() == GuardState::kHeld;
+  if (!held || !queues_.front()->queue().can_submit()) return send_shut_down();
+  guard_->release();
+  ask_guard();
+}
+
+void Association::send_shut_down() {
+  if (state_ != AssociationState::kShuttingDown) return;
+  if (!admin_->queue().can_submit()) return close(kOver);
   shut_down_.sqe =
       property_set(Property::kConfiguration, setup_->configuration() | kShutDownNormal);
   shut_down_.context = this;
   shut_down_.on_done = [](QueueCommand& command) {
-    static_cast<Association*>(command.context)->send_shut_down();
+    static_cast<Association*>(command.context)->await_shut_down();
   };
   admin_->submit(shut_down_);
 }
 
 // Asks for CSTS until SHST says that shutting down is complete.
-void Association::send_shut_down() {
+void Association::await_shut_down() {
   constexpr std::uint64_t kComplete = 2U << 2;
   constexpr std::uint64_t kShutDownStatus = 3U << 2;
   if (state_ != AssociationState::kShuttingDown) return;

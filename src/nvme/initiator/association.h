@@ -1,7 +1,7 @@
 // A host's association with one controller: the admin queue, the I/O queues, their keep-alive.
 //
-//   idle ─▶ connecting ─▶ setting up ─▶ connecting queues ─▶ ready ─▶ shutting down
-//              └──────────────┴──────────────┴─ a queue ends, close() ─┴──▶ ending ─▶ ended
+//   idle ─▶ connecting ─▶ setting up ─▶ connecting queues ─▶ guarding ─▶ ready ─▶ shutting down
+//              └──────────────┴──────────────┴─ a queue ends, close() ─────┴──▶ ending ─▶ ended
 //
 // Any queue that ends takes the whole with it: a controller forgets its commands only when all of
 // its queues are gone. Nothing here blocks. Keep Alive has the admin queue to itself once the
@@ -17,6 +17,7 @@
 
 #include "nvme/initiator/connection.h"
 #include "nvme/initiator/controller_setup.h"
+#include "nvme/initiator/write_guard.h"
 
 namespace forebay::nvme::initiator {
 
@@ -25,6 +26,7 @@ enum class AssociationState : std::uint8_t {
   kConnecting,
   kSettingUp,
   kConnectingQueues,
+  kGuarding,  // becomes the only writer (WriteGuard), where that is asked for and offered
   kReady,
   kShuttingDown,
   kEnding,
@@ -42,6 +44,9 @@ struct AssociationOptions {
   Nanos keep_alive = std::chrono::seconds(5);     // 0: none. One is sent at half of it.
   Nanos connect_time = std::chrono::seconds(10);  // of each queue
   Nanos command_time = std::chrono::seconds(30);
+  bool guard = false;        // become the only writer
+  bool guard_again = false;  // it was held before the connection was lost
+  bool takeover = false;     // GuardWishes
 };
 
 class Association final : private Connection::Owner {
@@ -68,6 +73,8 @@ class Association final : private Connection::Owner {
   [[nodiscard]] const ControllerFacts& facts() const { return setup_->facts(); }
   [[nodiscard]] std::uint16_t controller_id() const { return admin_->queue().controller_id(); }
   [[nodiscard]] const Error& end_error() const { return end_error_; }
+  // From kReady on, kHeld or kRefused; null: it was not asked for, or is not offered.
+  [[nodiscard]] const WriteGuard* guard() const { return guard_.get(); }
 
   // The I/O queue with the most room for a command; null where none has any, or before kReady.
   [[nodiscard]] Connection* pick_queue();
@@ -81,10 +88,14 @@ class Association final : private Connection::Owner {
   void on_answer();
   void await_ready();
   void connect_queues();
+  void begin_guard();
+  void ask_guard();
+  void on_guard_answer();
   void become_ready();
   void arm_keep_alive();
   void send_keep_alive();
   void send_shut_down();
+  void await_shut_down();
   void end_when_closed();
   [[nodiscard]] QueueOptions queue_options(std::uint16_t id, std::uint16_t entries) const;
 
@@ -98,6 +109,7 @@ class Association final : private Connection::Owner {
   std::vector<std::unique_ptr<Connection>> queues_;
   std::size_t next_queue_ = 0;  // where picking starts, so that equal ones take turns
   std::unique_ptr<ControllerSetup> setup_;
+  std::unique_ptr<WriteGuard> guard_;
   Nanos ready_until_{};  // by then CSTS.RDY
   QueueCommand keep_alive_;
   bool keep_alive_sent_ = false;

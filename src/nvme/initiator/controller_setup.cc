@@ -6,6 +6,7 @@
 #include "core/bytes.h"
 #include "nvme/data_page.h"
 #include "nvme/property_command.h"
+#include "nvme/reservation.h"
 
 namespace forebay::nvme::initiator {
 namespace {
@@ -149,7 +150,8 @@ Status ControllerSetup::take_controller() {
     return fail(Errc::kUnsupported, "nvme: the controller's capsules are too small, or offset");
   }
   facts_.keeps_alive = field<std::uint16_t>(320) != 0;
-  facts_.deallocates = (field<std::uint16_t>(520) & 4) != 0;
+  facts_.deallocates = (field<std::uint16_t>(520) & 4) != 0;  // ONCS
+  facts_.reserves = (field<std::uint16_t>(520) & kReservationCommands) != 0;
   facts_.volatile_cache = (field<std::uint8_t>(525) & 1) != 0;
   facts_.capsule_data_bytes_max = std::min<std::uint32_t>(capsule_units, 1 << 20) * 16 - 64;
   facts_.transfer_bytes_max = kTransferBytesMax;
@@ -191,6 +193,7 @@ Status ControllerSetup::take_namespace() {
     return fail(Errc::kUnsupported, "nvme: the namespace's block size is not 512 to 64 KiB");
   }
   facts_.block_bytes = 1U << block_bits;
+  if ((field<std::uint8_t>(31) & kReservationWriteExclusive) == 0) facts_.reserves = false;
   facts_.write_protected = (field<std::uint8_t>(99) & 1) != 0;  // NSATTR
   state_ = SetupState::kDone;
   return {};

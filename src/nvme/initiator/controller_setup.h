@@ -47,6 +47,7 @@ struct ControllerFacts {
   std::uint32_t transfer_bytes_max = 0;  // of one command
   bool volatile_cache = false;           // Flush means something
   bool deallocates = false;              // Dataset Management
+  bool reserves = false;                 // Write Exclusive reservations of this namespace
   std::string model;
   std::uint32_t block_bytes = 0;  // a power of two
   std::uint64_t block_count = 0;

@@ -55,6 +55,7 @@ Result<std::unique_ptr<block::Device>> open(io::Loop& loop, const std::string& t
   options.association.io_queues = static_cast<std::uint16_t>(url.queues);
   options.association.io_entries = static_cast<std::uint16_t>(url.depth + 1);
   options.association.digests = url.digests;
+  options.association.takeover = url.takeover;
   options.association.keep_alive = std::chrono::seconds(url.keep_alive_s);
   options.association.command_time = std::chrono::seconds(url.timeout_s);
   FOREBAY_TRY(device, FabricDevice::open(loop, options));

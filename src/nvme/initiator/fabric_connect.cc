@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/bytes.h"
+#include "core/hash.h"
 #include "core/log.h"
 #include "nvme/initiator/fabric_device.h"
 
@@ -28,7 +29,9 @@ std::string_view to_string(FabricState state) {
 }
 
 FabricDevice::FabricDevice(io::Loop& loop, const FabricOptions& options)
-    : loop_(loop), options_(options) {}
+    : loop_(loop), options_(options) {
+  options_.association.guard = options_.write;
+}
 
 FabricDevice::~FabricDevice() {
   // As a file does: what was submitted ends first, unless there is nobody to end it.
@@ -71,6 +74,9 @@ void FabricDevice::on_ready(Association& association) {
   if (const Status taken = take_geometry(association.facts()); !taken) {
     return association.close(taken.error());
   }
+  if (const Status guarded = take_guard(association); !guarded) {
+    return association.close(guarded.error());
+  }
   if (state_ != FabricState::kOpening) {
     log_info("{}: connected again after {} ms", options_.name,
              (loop_.now() - lost_at_) / std::chrono::milliseconds(1));
@@ -81,6 +87,33 @@ void FabricDevice::on_ready(Association& association) {
   next_address_ = (next_address_ + options_.addresses.size() - 1) % options_.addresses.size();
   state_ = FabricState::kReady;
   pump();
+}
+
+// Opening fails where another process has it; a device that is open goes on reading.
+Status FabricDevice::take_guard(const Association& association) {
+  const bool opening = state_ == FabricState::kOpening;
+  const WriteGuard* guard = association.guard();
+  if (guard != nullptr && guard->state() == GuardState::kRefused) {
+    if (opening && guard->refusal().code == Errc::kExists) {
+      log_warn("{}: host {} has it open", options_.name, to_hex(guard->holder()));
+    }
+    if (opening) return std::unexpected(guard->refusal());
+    lose_guard(guard->refusal());
+  } else if (guard == nullptr && options_.association.guard_again) {
+    lose_guard({Errc::kExists, "nvme: the target offers no reservations any more"});
+  } else if (opening && guard == nullptr && !geometry_.read_only) {
+    log_warn("{}: the target offers no reservations: nothing keeps another process from writing",
+             options_.name);
+  }
+  options_.association.guard_again = guard != nullptr;
+  return {};
+}
+
+void FabricDevice::lose_guard(const Error& why) {
+  if (guard_lost_ || !options_.write) return;
+  guard_lost_ = why;
+  options_.association.guard = false;
+  log_warn("{}: {}; it takes no writes any more", options_.name, to_string(why));
 }
 
 // The first connection says what the device is; later ones must find the same.
@@ -116,7 +149,9 @@ void FabricDevice::on_ended(Association& association) {
     ++counters_.connect_failures;
     log_debug("{}: connect: {}", options_.name, to_string(error));
   }
-  if (state_ == FabricState::kOpening && attempts_ >= options_.addresses.size()) {
+  // Who has it open has it at every address.
+  const bool last = attempts_ >= options_.addresses.size() || error.code == Errc::kExists;
+  if (state_ == FabricState::kOpening && last) {
     open_error_ = error;
     state_ = FabricState::kFailed;
     return;

@@ -39,6 +39,9 @@ void FabricDevice::submit(block::Request& request) {
   if (is_change(request.kind) && geometry_.read_only) {
     return finish(request, fail(Errc::kReadOnly, "device: opened for reading only"));
   }
+  if (guard_lost_ && request.kind != block::RequestKind::kRead) {
+    return finish(request, std::unexpected(*guard_lost_));
+  }
   if (state_ != FabricState::kReady && state_ != FabricState::kLost) {
     return finish(request, fail(Errc::kGone, "nvme: the target is out of reach"));
   }
@@ -108,6 +111,7 @@ void FabricDevice::pump_once() {
 // Makes the next command of the request that has waited longest.
 void FabricDevice::cut(Job& job, Connection& connection) {
   const block::RequestKind kind = job.request->kind;
+  if (guard_lost_ && kind != block::RequestKind::kRead) return fail_job(job, *guard_lost_);
   if (kind == block::RequestKind::kFlush && std::exchange(cache_lost_, false)) {
     return fail_job(job, {Errc::kIo,
                           "nvme: the connection was lost with writes that no flush "
@@ -177,6 +181,10 @@ void FabricDevice::send(Command& command, Connection& connection) {
 
 void FabricDevice::on_command_done(Command& command) {
   Connection& connection = *std::exchange(command.connection, nullptr);
+  const bool reads = command.job->request->kind == block::RequestKind::kRead;
+  if (command.base.status.code == StatusCode::kReservationConflict && !reads) {
+    lose_guard({Errc::kExists, "nvme: another process has taken it over"});
+  }
   if (command.base.result) {
     note_success(command);
   } else if (should_retry(command, connection)) {

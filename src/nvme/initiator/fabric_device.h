@@ -11,6 +11,10 @@
 // durable may be gone with a volatile cache when the controller comes back, so the next flush then
 // ends with kIo, once, as fsync() does.
 //
+// A device that is opened for writing becomes the namespace's only writer (WriteGuard), or is not
+// opened: kExists. Where that is lost later on, to a host that preempts or one that came first
+// after an outage, writes, discards and flushes fail with kExists from then on; reads do not.
+//
 // A deadline ends what still waits; a command that the controller has is given back by cancel(), a
 // write when it is answered. One that is not answered within command_time ends the connection.
 //
@@ -18,6 +22,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +54,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
  public:
   // Drives the loop until the namespace is known or every address failed: then the last one's
   // error. Beside the command's own: kGone, kTimedOut, kNotFound (name or namespace), kDenied,
-  // kUnsupported.
+  // kUnsupported, kExists (another process has it open for writing).
   [[nodiscard]] static Result<std::unique_ptr<FabricDevice>> open(io::Loop& loop,
                                                                   const FabricOptions& options);
   ~FabricDevice() override;
@@ -94,6 +99,8 @@ class FabricDevice final : public block::Device, private Association::Owner {
   void enter_lost();
   void enter_down();
   [[nodiscard]] Status take_geometry(const ControllerFacts& facts);
+  [[nodiscard]] Status take_guard(const Association& association);
+  void lose_guard(const Error& why);
 
   io::Loop& loop_;
   FabricOptions options_;
@@ -101,6 +108,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   Error open_error_{Errc::kGone, "nvme: not connected"};
   block::Geometry geometry_;
   ControllerFacts facts_;
+  std::optional<Error> guard_lost_;  // why this device does not write any more
   std::unique_ptr<Association> association_;
   std::size_t next_address_ = 0;
   std::size_t attempts_ = 0;  // since there was a connection

@@ -49,15 +49,19 @@ constexpr std::array kNumbers{
 
 struct SwitchOption {
   std::string_view name;
-  bool Digests::* field;
+  bool* (*field)(FabricUrl& url);
   Error wrong;
 };
 constexpr std::array kSwitches{
     SwitchOption{"header_digest",
-                 &Digests::header,
+                 [](FabricUrl& url) { return &url.digests.header; },
                  {Errc::kInvalid, "nvme+tcp: header_digest= is on or off"}},
-    SwitchOption{
-        "data_digest", &Digests::data, {Errc::kInvalid, "nvme+tcp: data_digest= is on or off"}},
+    SwitchOption{"data_digest",
+                 [](FabricUrl& url) { return &url.digests.data; },
+                 {Errc::kInvalid, "nvme+tcp: data_digest= is on or off"}},
+    SwitchOption{"takeover",
+                 [](FabricUrl& url) { return &url.takeover; },
+                 {Errc::kInvalid, "nvme+tcp: takeover= is on or off"}},
 };
 
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t least,
@@ -121,13 +125,13 @@ Status parse_option(std::string_view name, std::string_view value, FabricUrl& ur
   for (const SwitchOption& option : kSwitches) {
     if (option.name != name) continue;
     if (value != "on" && value != "off") return std::unexpected(option.wrong);
-    url.digests.*option.field = value == "on";
+    *option.field(url) = value == "on";
     return {};
   }
   if (name != "host_nqn") {
     return fail(Errc::kInvalid,
                 "nvme+tcp: an option is none of nsid, queues, depth, header_digest, data_digest, "
-                "keep_alive_s, timeout_s, host_nqn");
+                "keep_alive_s, timeout_s, host_nqn, takeover");
   }
   if (!is_printed_nqn(value)) {
     return fail(Errc::kInvalid, "nvme+tcp: host_nqn= is no NVMe name: nqn.YYYY-MM.domain:name");

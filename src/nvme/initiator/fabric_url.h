@@ -1,11 +1,12 @@
 // The text by which a user names a namespace on another machine, and its parser.
 //
 //   nvme+tcp://HOST[:4420]/NQN[?nsid=1&queues=1&depth=127&header_digest=off&data_digest=off
-//              &keep_alive_s=5&timeout_s=30&host_nqn=NQN]
+//              &keep_alive_s=5&timeout_s=30&host_nqn=NQN&takeover=off]
 //
 // HOST: a name, an IPv4 address, or an IPv6 address in brackets. queues: I/O queues, 1 to 16;
 // depth: commands in flight on each, 1 to 1023. keep_alive_s: 0 is none. timeout_s: a command that
-// is not answered for so long ends the connection. host_nqn: who this host says it is.
+// is not answered for so long ends the connection. host_nqn: who this host says it is. takeover: of
+// a writer of which the target does not say whether it is still there (GuardWishes).
 //
 // Pure; bytes from outside: fuzzed by nvme_url_fuzz.cc.
 #pragma once
@@ -33,6 +34,7 @@ struct FabricUrl {
   std::uint32_t keep_alive_s = 5;
   std::uint32_t timeout_s = 30;
   std::string host_nqn;  // empty: this machine's
+  bool takeover = false;
 };
 
 // kInvalid; the error's literal says which part is wrong.

@@ -9,7 +9,7 @@ namespace {
 TEST(FabricUrl, ReadsEveryPart) {
   const auto url = parse_fabric_url(
       "nvme+tcp://storage-7.example:4421/nqn.2026-12.org.forebay:disk?nsid=3&queues=4&depth=32"
-      "&header_digest=on&data_digest=on&keep_alive_s=0&timeout_s=9"
+      "&header_digest=on&data_digest=on&keep_alive_s=0&timeout_s=9&takeover=on"
       "&host_nqn=nqn.2026-12.org.forebay:me");
   ASSERT_TRUE(url) << to_string(url.error());
   EXPECT_EQ(url->host, "storage-7.example");
@@ -21,6 +21,7 @@ TEST(FabricUrl, ReadsEveryPart) {
   EXPECT_EQ(url->digests, (Digests{.header = true, .data = true}));
   EXPECT_EQ(url->keep_alive_s, 0U);
   EXPECT_EQ(url->timeout_s, 9U);
+  EXPECT_TRUE(url->takeover);
   EXPECT_EQ(url->host_nqn, "nqn.2026-12.org.forebay:me");
 }
 
@@ -30,7 +31,7 @@ TEST(FabricUrl, LeavesTheRestAtItsDefault) {
   EXPECT_EQ(url->host, "fe80::1%eth0");
   EXPECT_EQ(url->port, 4420);
   EXPECT_EQ(url->nsid, 1U);
-  EXPECT_FALSE(url->digests.header || url->digests.data);
+  EXPECT_FALSE(url->digests.header || url->digests.data || url->takeover);
 }
 
 struct Wrong {
@@ -57,6 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"h/nqn.a:b?nsid=0", "nsid"}, Wrong{"h/nqn.a:b?nsid=4294967295", "nsid"},
                     Wrong{"h/nqn.a:b?queues=17", "queues"}, Wrong{"h/nqn.a:b?depth=-1", "depth"},
                     Wrong{"h/nqn.a:b?data_digest=yes", "data_digest"},
+                    Wrong{"h/nqn.a:b?takeover=1", "takeover"},
                     Wrong{"h/nqn.a:b?header_digest=", "header_digest"},
                     Wrong{"h/nqn.a:b?keep_alive_s=x", "keep_alive_s"},
                     Wrong{"h/nqn.a:b?timeout_s=0", "timeout_s"},

@@ -1,9 +1,13 @@
 #include "nvme/initiator/host_identity.h"
 
 #include <fmt/core.h>
+#include <sys/random.h>
+#include <unistd.h>
 
+#include <array>
 #include <fstream>
 
+#include "core/clock.h"
 #include "core/hash.h"
 #include "nvme/identity.h"
 
@@ -23,7 +27,11 @@ std::string machine_nqn() {
 HostIdentity host_identity(const std::string& nqn) {
   HostIdentity host;
   host.nqn = nqn.empty() ? machine_nqn() : nqn;
-  host.id = uuid_of(host.nqn);
+  // Should there be no random numbers, the process and the time still tell most of them apart.
+  std::array<std::byte, 16> random{};
+  (void)::getrandom(random.data(), random.size(), 0);
+  host.id =
+      uuid_of(fmt::format("{} {} {} {}", host.nqn, ::getpid(), wall_time_ns(), to_hex(random)));
   return host;
 }
 

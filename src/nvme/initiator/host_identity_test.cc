@@ -1,4 +1,4 @@
-// A host is the same from process to process, and another under another name.
+// A machine has one name, and every device that is opened an identifier of its own.
 #include "nvme/initiator/host_identity.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@ TEST(HostIdentity, FollowsFromTheMachineOrFromTheNameGiven) {
   const HostIdentity machine = host_identity("");
   EXPECT_TRUE(machine.nqn.starts_with("nqn.2014-08.org.nvmexpress:uuid:"));
   EXPECT_EQ(machine.nqn.size(), 68U);  // 32 and the 36 letters of a UUID
-  EXPECT_EQ(machine.id, host_identity("").id);
+  EXPECT_EQ(machine.nqn, host_identity("").nqn);
+  EXPECT_NE(machine.id, host_identity("").id);
   const HostIdentity named = host_identity("nqn.2026-12.org.forebay:me");
   EXPECT_EQ(named.nqn, "nqn.2026-12.org.forebay:me");
   EXPECT_NE(named.id, machine.id);

@@ -25,6 +25,8 @@ constexpr std::array kKnown{
     Known{StatusCode::kLbaOutOfRange, {Errc::kInvalid, "nvme: LBA Out of Range"}},
     Known{StatusCode::kCapacityExceeded, {Errc::kNoSpace, "nvme: Capacity Exceeded"}},
     Known{StatusCode::kNamespaceNotReady, {Errc::kBusy, "nvme: Namespace Not Ready"}},
+    Known{StatusCode::kReservationConflict,
+          {Errc::kExists, "nvme: another host has reserved the namespace"}},
     Known{StatusCode::kConnectFormat, {Errc::kVersion, "nvme connect: another format"}},
     Known{StatusCode::kConnectBusy, {Errc::kBusy, "nvme connect: the controller is busy"}},
     Known{StatusCode::kConnectInvalidParameters,
