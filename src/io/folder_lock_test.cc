@@ -3,16 +3,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <string>
 
 namespace forebay::io {
 namespace {
 
 class FolderLockTest : public ::testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(path_); }
+  void SetUp() override { ASSERT_NE(::mkdtemp(path_.data()), nullptr); }
   void TearDown() override { std::filesystem::remove_all(path_); }
-  std::string path_ = testing::TempDir() + "folder_lock";
+  std::string path_ = testing::TempDir() + "folder_lock.XXXXXX";
 };
 
 TEST_F(FolderLockTest, OneHoldsItAtATime) {

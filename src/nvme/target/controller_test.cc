@@ -20,7 +20,7 @@
 namespace forebay::nvme::target {
 namespace {
 
-constexpr const char* kNqn = "nqn.2026-12.org.forebay:disk";
+constexpr const char* kDiskNqn = "nqn.2026-12.org.forebay:disk";
 constexpr std::uint32_t kConfigurationAt = 0x14;
 constexpr std::uint32_t kStatusAt = 0x1C;
 
@@ -35,7 +35,8 @@ struct World {
   World() {
     subsystems.push_back(std::make_unique<Subsystem>(std::string(kDiscoveryNqn),
                                                      SubsystemKind::kDiscovery, TargetLimits{}));
-    subsystems.push_back(std::make_unique<Subsystem>(kNqn, SubsystemKind::kNvm, TargetLimits{}));
+    subsystems.push_back(
+        std::make_unique<Subsystem>(kDiskNqn, SubsystemKind::kNvm, TargetLimits{}));
     disk().add_namespace(1, *device);
   }
   Subsystem& disk() { return *subsystems[1]; }
@@ -133,7 +134,7 @@ TEST(NvmeIdentify, TheControllerPageHasWhatLinuxChecks) {
   EXPECT_EQ(command.at<std::uint32_t>(536) & 3, 1U);
   EXPECT_EQ(command.at<std::uint32_t>(1792), 1028U);  // IOCCSZ: 64 bytes and 16 KiB
   EXPECT_EQ(command.at<std::uint32_t>(1796), 1U);
-  EXPECT_STREQ(reinterpret_cast<const char*>(&command.out[768]), kNqn);
+  EXPECT_STREQ(reinterpret_cast<const char*>(&command.out[768]), kDiskNqn);
 }
 
 TEST(NvmeIdentify, ANamespaceHasItsSizeAndOneLastingIdentity) {
@@ -149,8 +150,8 @@ TEST(NvmeIdentify, ANamespaceHasItsSizeAndOneLastingIdentity) {
   list.exchange.sqe.dwords10[0] = 3;
   EXPECT_EQ(run_admin(*controller, list.exchange), Progress::kDone);
   EXPECT_EQ(list.at<Uuid>(4), page.at<Uuid>(104));
-  EXPECT_EQ(list.at<Uuid>(24), make_uuid(kNqn, 1));
-  EXPECT_NE(make_uuid(kNqn, 1), make_uuid(kNqn, 2));
+  EXPECT_EQ(list.at<Uuid>(24), make_uuid(kDiskNqn, 1));
+  EXPECT_NE(make_uuid(kDiskNqn, 1), make_uuid(kDiskNqn, 2));
   EXPECT_EQ(list.at<std::uint8_t>(30) & 0xF0, 0x80);  // the UUID's version
 }
 
@@ -287,7 +288,7 @@ struct Connect {
   Sqe sqe;
   ConnectFields fields{.queue_size = 31, .attributes = kConnectNoFlowControl};
   ConnectData data;
-  explicit Connect(const World& world, std::string_view nqn = kNqn) {
+  explicit Connect(const World& world, std::string_view nqn = kDiskNqn) {
     data.host_id = world.host.id;
     data.controller_id = 0xFFFF;
     std::ranges::copy(nqn, data.subsystem_nqn.begin());
@@ -387,7 +388,7 @@ TEST(NvmeDiscovery, TheLogNamesEverySubsystemAtEveryPort) {
   EXPECT_EQ(entry[0], 3);  // TCP
   EXPECT_EQ(entry[2], 2);  // an NVM subsystem
   EXPECT_EQ(std::string(entry + 32, 32), "4420" + std::string(28, ' '));
-  EXPECT_STREQ(entry + 256, kNqn);
+  EXPECT_STREQ(entry + 256, kDiskNqn);
   EXPECT_EQ(std::string(entry + 512, 9), "10.0.0.1 ");
 }
 

@@ -15,7 +15,7 @@
 namespace forebay::nvme::target {
 namespace {
 
-constexpr const char* kNqn = "nqn.2026-12.org.forebay:disk";
+constexpr const char* kSharedNqn = "nqn.2026-12.org.forebay:disk";
 constexpr CommandStatus kConflict = refuse(StatusCode::kReservationConflict);
 // Opcodes, actions and types as the specification numbers them.
 constexpr std::uint8_t kRegisterOp = 0x0D;
@@ -70,7 +70,7 @@ struct World {
   io::SimEngine engine{io::SimOptions{}};
   io::Loop loop{engine};
   std::unique_ptr<block::Device> device = block::make_memory_device(loop, {.size_bytes = kMiB});
-  Subsystem subsystem{kNqn, SubsystemKind::kNvm, TargetLimits{}};
+  Subsystem subsystem{kSharedNqn, SubsystemKind::kNvm, TargetLimits{}};
 
   World() { subsystem.add_namespace(1, *device); }
   Host connect(int id) {
