@@ -5,7 +5,9 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -20,17 +22,32 @@
 namespace forebay::cli {
 namespace {
 
-// Set by the first signal; the second ends the process in the usual way.
+// Set by the first signal; one that comes later, and no echo of it, ends the process at once.
 std::atomic<bool> stop_wanted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
+// timeout(1), and a shell whose whole group is told, send the same signal twice in one moment.
+constexpr Nanos kEchoTime = std::chrono::milliseconds(500);
+std::atomic<std::int64_t> first_signal_ns{0};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+std::int64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);  // as a signal handler may
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
 
 void on_signal(int number) {
-  stop_wanted.store(true);
+  const std::int64_t now = monotonic_ns();
+  std::int64_t first = 0;
+  if (first_signal_ns.compare_exchange_strong(first, now)) stop_wanted.store(true);
+  if (first == 0 || now - first < kEchoTime.count()) return;
   std::signal(number, SIG_DFL);
+  std::raise(number);
 }
 
 void listen_for_signals() {
   stop_wanted.store(false);
+  first_signal_ns.store(0);
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
 }
@@ -178,8 +195,8 @@ const Command kRunCommand{
     .details =
         "Runs every arm of the specification in every round, in seeded order, and writes a result "
         "folder: raw logs, summary.json and report.html. docs/formats/joint-spec.md lists the "
-        "keys. Ctrl-C leaves a valid partial report. Exit codes: 0 done; 1 failed, or invalid by "
-        "wrong bytes, failed requests or an arm that could not run; 2 the specification is wrong; "
+        "keys. Ctrl-C leaves a valid partial report (a second one leaves none). Exit codes: 0 "
+        "done; 1 failed, or invalid by wrong bytes, failed requests or an arm that could not run; 2 the specification is wrong; "
         "3 inconclusive: stopped early, or invalid only since requests or steps were late.",
     .flags = kFlags,
     .arguments_min = 1,
