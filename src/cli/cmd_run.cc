@@ -196,8 +196,9 @@ const Command kRunCommand{
         "Runs every arm of the specification in every round, in seeded order, and writes a result "
         "folder: raw logs, summary.json and report.html. docs/formats/joint-spec.md lists the "
         "keys. Ctrl-C leaves a valid partial report (a second one leaves none). Exit codes: 0 "
-        "done; 1 failed, or invalid by wrong bytes, failed requests or an arm that could not run; 2 the specification is wrong; "
-        "3 inconclusive: stopped early, or invalid only since requests or steps were late.",
+        "done; 1 failed, or invalid by wrong bytes, failed requests or an arm that could not "
+        "run; 2 the specification is wrong; 3 inconclusive: stopped early, or invalid only since "
+        "requests or steps were late.",
     .flags = kFlags,
     .arguments_min = 1,
     .arguments_max = 1,

@@ -16,11 +16,13 @@
 #include "joint/case.h"
 #include "joint/cell.h"
 #include "joint/facts.h"
+#include "joint/late_repeats.h"
 #include "joint/limits.h"
 #include "joint/schedule.h"
 #include "joint/sensitivity.h"
 #include "report/checks.h"
 #include "report/html.h"
+#include "report/pace.h"
 
 namespace forebay::joint {
 namespace {
@@ -37,8 +39,9 @@ std::string first_of(const Diagnostics& mistakes) {
 
 class Runner {
  public:
-  Runner(const JointOptions& options, report::FolderWriter folder, std::size_t cells_total)
-      : options_(options), folder_(std::move(folder)) {
+  Runner(const JointOptions& options, report::FolderWriter folder, std::size_t cells_total,
+         std::uint64_t repeats_max)
+      : options_(options), folder_(std::move(folder)), repeats_(repeats_max) {
     progress_.cells_total = cells_total;
     start_ = clock_.now();
   }
@@ -61,6 +64,8 @@ class Runner {
   [[nodiscard]] std::string store_folder(const Spec& spec) const;
   [[nodiscard]] CellPlan plan_of(const Case& test, const Turn& turn, std::size_t variant) const;
   void run_turn(const Case& test, const Turn& turn, std::size_t variant);
+  [[nodiscard]] CellResult run_attempt(const Case& test, const Turn& turn, std::size_t variant);
+  [[nodiscard]] bool done_again(const Spec& spec, CellResult& result, std::uint64_t attempt);
   void log_cell(const CellResult& result);
   void report_progress(const Case& test, const Turn& turn, std::size_t requests_done);
   void keep(std::string_view file, const Status& status) {
@@ -73,6 +78,7 @@ class Runner {
   report::RunFacts facts_;
   std::vector<std::shared_ptr<io::SimDisk>> kept_disks_;  // by arm, virtual time
   std::vector<bool> broken_;                              // arms that failed in this case
+  LateRepeats repeats_;
   SystemClock clock_;
   Nanos start_{0};
   Progress progress_;
@@ -128,7 +134,7 @@ CellPlan Runner::plan_of(const Case& test, const Turn& turn, std::size_t variant
   return plan;
 }
 
-void Runner::run_turn(const Case& test, const Turn& turn, std::size_t variant) {
+CellResult Runner::run_attempt(const Case& test, const Turn& turn, std::size_t variant) {
   CellPlan plan = plan_of(test, turn, variant);
   const bool fresh = test.spec.run.state == "fresh";
   std::error_code ignored;
@@ -152,6 +158,28 @@ void Runner::run_turn(const Case& test, const Turn& turn, std::size_t variant) {
     if (!test.spec.run.virtual_time) {
       fs::remove_all(plan.device.empty() ? plan.folder : plan.device, ignored);
     }
+  }
+  return result;
+}
+
+// A complete cell without any other fault that the machine did not keep up with. A kept store has
+// seen the requests by now: there the second attempt would be another test.
+bool Runner::done_again(const Spec& spec, CellResult& result, std::uint64_t attempt) {
+  if (spec.run.virtual_time || spec.run.state == "kept" || stopped()) return false;
+  if (!result.cell.complete() || report::has_fault(result.cell, result.requests)) return false;
+  const report::Pace pace = report::pace_of(result.cell, std::span(std::as_const(result.requests)));
+  if (!report::is_late(pace, facts_.thresholds) || !repeats_.take(attempt)) return false;
+  result.cell.attempt = static_cast<std::int64_t>(attempt);
+  for (report::RequestRow& row : result.requests) row.attempt = result.cell.attempt;
+  keep(report::kLateCellsFile,
+       folder_.append_late(result.requests, result.cell, facts_.arm_names()));
+  return true;
+}
+
+void Runner::run_turn(const Case& test, const Turn& turn, std::size_t variant) {
+  CellResult result = run_attempt(test, turn, variant);
+  for (std::uint64_t attempt = 1; done_again(test.spec, result, attempt); ++attempt) {
+    result = run_attempt(test, turn, variant);
   }
   if (!result.failure.empty()) {
     broken_[turn.arm] = true;
@@ -291,7 +319,7 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
   const std::string path = folder->path();
 
   const std::size_t cells = spec.arms.size() * (spec.run.rounds + variants.size());
-  Runner runner(options, std::move(*folder), cells);
+  Runner runner(options, std::move(*folder), cells, spec.run.late_repeats);
   runner.facts() = declare_facts(test->spec, test->setup, test->workload);
   runner.facts().partial = kDidNotEnd;
   for (const VariantSpec& variant : variants) runner.facts().variants.push_back(variant.variant);

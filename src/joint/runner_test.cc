@@ -219,6 +219,37 @@ TEST_F(Runner, EveryFigureIsRecomputedFromTheRawLogs) {
   EXPECT_NE(found[0].find("the raw log gives"), std::string::npos);
 }
 
+TEST_F(Runner, ALateCellIsDoneAgainTwiceAndItsAttemptsAreKept) {
+  // No client is on time to the nanosecond: the first cell is late in all its attempts, and then
+  // none is done again.
+  const auto outcome =
+      run(kSmall, "a", {"run.virtual=false", "run.lag_ms_max=0", "run.requests=4"});
+  ASSERT_TRUE(outcome) << mistakes_.text();
+  EXPECT_TRUE(outcome->summary.inconclusive);
+  const report::RunLog log = log_of("a");
+  EXPECT_EQ(log.cells.size(), 6U);
+  EXPECT_EQ(log.requests.size(), 24U);
+  ASSERT_EQ(log.late_cells.size(), 2U);
+  EXPECT_EQ(log.late_requests.size(), 8U);
+  EXPECT_EQ(outcome->summary.late.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(log.late_cells[i].attempt, static_cast<std::int64_t>(i) + 1);
+    EXPECT_EQ(log.late_cells[i].arm, log.cells[0].arm);
+  }
+  EXPECT_EQ(differences("a"), std::vector<std::string>{});
+  EXPECT_EQ(report::cross_check(log), std::vector<std::string>{});
+  EXPECT_EQ(report::check_folder(base_ + "/a"), std::vector<std::string>{});
+}
+
+TEST_F(Runner, AKeptStoreIsGivenNoCellTwice) {
+  const auto outcome =
+      run(kSmall, "a",
+          {"run.virtual=false", "run.lag_ms_max=0", "run.requests=4", "run.state=\"kept\""});
+  ASSERT_TRUE(outcome) << mistakes_.text();
+  EXPECT_TRUE(outcome->summary.inconclusive);
+  EXPECT_TRUE(log_of("a").late_cells.empty());
+}
+
 TEST_F(Runner, AStoppedRunLeavesAValidPartialReport) {
   std::size_t calls = 0;
   options_.on_progress = [&](const Progress&) { stop_ = ++calls > 60; };  // in the second cell

@@ -34,6 +34,7 @@ struct RunSpec {
   std::string candidate;
   double lag_ms_max = 10;
   double step_lag_share_max = 0.05;
+  std::uint64_t late_repeats = 6;
 };
 
 struct WorkloadSpec {

@@ -128,6 +128,8 @@ void visit(FieldVisitor& v, RunSpec& r) {
            {});
   v.number({"step_lag_share_max", "a cell whose steps were late by more of its time is invalid"},
            r.step_lag_share_max, {0, 1});
+  v.count({"late_repeats", "late cells that are done again, at most, in the whole run"},
+          r.late_repeats, {0, 1000});
 }
 
 void visit(FieldVisitor& v, WorkloadSpec& w) {

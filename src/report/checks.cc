@@ -18,9 +18,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kCheckedFiles{kSpecFile,    kFactsFile,    kEnvironmentFile,
-                                   kCellsFile,   kRequestsFile, kOpsFile,
-                                   kTrafficFile, kSummaryFile,  kHtmlFile};
+constexpr std::array kCheckedFiles{
+    kSpecFile,    kFactsFile,        kEnvironmentFile, kCellsFile,   kRequestsFile, kOpsFile,
+    kTrafficFile, kLateRequestsFile, kLateCellsFile,   kSummaryFile, kHtmlFile};
 constexpr std::size_t kShownBytesMax = 80;
 constexpr std::size_t kHexDigits = 8;
 

@@ -146,11 +146,11 @@ TEST_F(SealedFolder, ALineOfTheSumsThatNoRunWroteIsNamed) {
   };
   EXPECT_EQ(
       changes_with("all is well\n"),
-      std::vector<std::string>{"SHA256SUMS:11: is not a line that a run writes: `all is well`"});
+      std::vector<std::string>{"SHA256SUMS:13: is not a line that a run writes: `all is well`"});
   EXPECT_EQ(changes_with(std::string(64, '0') + "  other.txt\n").size(), 1U);
   const std::string first = honest.substr(0, honest.find('\n') + 1);
   ASSERT_EQ(changes_with(first).size(), 1U);
-  EXPECT_TRUE(changes_with(first)[0].starts_with("SHA256SUMS:11: is a second line of its file:"));
+  EXPECT_TRUE(changes_with(first)[0].starts_with("SHA256SUMS:13: is a second line of its file:"));
 }
 
 TEST_F(SealedFolder, APipeInPlaceOfAFileIsNamedAndNotWaitedFor) {

@@ -34,7 +34,7 @@ template <class Row>
 struct Column {
   std::string_view name;
   std::string_view help;
-  std::int64_t Row::* field;
+  std::int64_t Row::* field = nullptr;
   Words words = Words::kNumber;
 };
 

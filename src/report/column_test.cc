@@ -105,6 +105,8 @@ TEST(Column, EveryColumnHasItsLineInTheDocument) {
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   expect_documented(page, "requests.csv", request_columns());
   expect_documented(page, "cells.csv", cell_columns());
+  expect_documented(page, "late-requests.csv and late-cells.csv", late_cell_columns().first(1));
+  expect_documented(page, "late-requests.csv and late-cells.csv", late_request_columns().first(1));
   expect_documented(page, "ops.csv", op_columns());
   expect_documented(page, "traffic.csv", traffic_columns());
 }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
+
+#include "report/late.h"
 
 namespace forebay::report {
 namespace {
@@ -119,6 +122,12 @@ class Checker {
 
 }  // namespace
 
-std::vector<std::string> cross_check(const RunLog& log) { return Checker(log).run(); }
+std::vector<std::string> cross_check(const RunLog& log) {
+  std::vector<std::string> lines = Checker(log).run();
+  for (std::string& line : check_late(log)) {
+    if (lines.size() < kDisagreementsMax) lines.push_back(std::move(line));
+  }
+  return lines;
+}
 
 }  // namespace forebay::report

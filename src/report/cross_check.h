@@ -13,8 +13,9 @@ namespace forebay::report {
 
 inline constexpr std::size_t kDisagreementsMax = 20;
 
-// Of cells.csv with requests.csv and traffic.csv, of each row with itself, and of both with
-// run.json. `log` was read without mistakes, so that a row's place is its line.
+// Of cells.csv with requests.csv and traffic.csv, of each row with itself, of both with run.json,
+// and of the late logs (late.h). `log` was read without mistakes, so that a row's place is its
+// line.
 [[nodiscard]] std::vector<std::string> cross_check(const RunLog& log);
 
 }  // namespace forebay::report

@@ -35,6 +35,8 @@ Result<FolderWriter> FolderWriter::create(const std::string& path) {
   FOREBAY_TRY_STATUS(folder.write(kCellsFile, csv_header(cell_columns())));
   FOREBAY_TRY_STATUS(folder.write(kOpsFile, csv_header(op_columns())));
   FOREBAY_TRY_STATUS(folder.write(kTrafficFile, csv_header(traffic_columns())));
+  FOREBAY_TRY_STATUS(folder.write(kLateRequestsFile, csv_header(late_request_columns())));
+  FOREBAY_TRY_STATUS(folder.write(kLateCellsFile, csv_header(late_cell_columns())));
   return folder;
 }
 
@@ -79,6 +81,13 @@ Status FolderWriter::append(std::span<const TrafficRow> rows,
   return append_rows(path_of(kTrafficFile), traffic_columns(), rows, arms);
 }
 
+Status FolderWriter::append_late(std::span<const RequestRow> requests, const CellRow& cell,
+                                 std::span<const std::string_view> arms) const {
+  FOREBAY_TRY_STATUS(
+      append_rows(path_of(kLateRequestsFile), late_request_columns(), requests, arms));
+  return append_rows(path_of(kLateCellsFile), late_cell_columns(), std::span(&cell, 1), arms);
+}
+
 std::string FolderFiles::path_of(std::string_view file) const {
   return fmt::format("{}/{}", path_, file);
 }
@@ -114,6 +123,8 @@ std::optional<RunLog> read_folder(FolderFiles& files, Diagnostics& mistakes) {
   read(kCellsFile, cell_columns(), log.cells);
   read(kOpsFile, op_columns(), log.ops);
   read(kTrafficFile, traffic_columns(), log.traffic);
+  read(kLateRequestsFile, late_request_columns(), log.late_requests);
+  read(kLateCellsFile, late_cell_columns(), log.late_cells);
   if (mistakes.count() != before) return std::nullopt;
   return log;
 }

@@ -1,7 +1,7 @@
 // A result folder: the raw logs and facts of one run, written as it goes and read back whole.
 //
 //   spec.toml  run.json  environment.json  requests.csv  cells.csv  ops.csv  traffic.csv
-//   summary.json  report.html
+//   late-requests.csv  late-cells.csv  summary.json  report.html
 //
 // Logs are appended cell by cell, so that a killed run leaves all that had ended. Layout:
 // docs/formats/result-folder.md.
@@ -31,6 +31,8 @@ inline constexpr std::string_view kRequestsFile = "requests.csv";
 inline constexpr std::string_view kCellsFile = "cells.csv";
 inline constexpr std::string_view kOpsFile = "ops.csv";
 inline constexpr std::string_view kTrafficFile = "traffic.csv";
+inline constexpr std::string_view kLateRequestsFile = "late-requests.csv";
+inline constexpr std::string_view kLateCellsFile = "late-cells.csv";
 inline constexpr std::string_view kSummaryFile = "summary.json";
 inline constexpr std::string_view kHtmlFile = "report.html";
 
@@ -41,6 +43,9 @@ struct RunLog {
   std::vector<CellRow> cells;
   std::vector<OpRow> ops;
   std::vector<TrafficRow> traffic;
+  // Attempts that were late and done again: evidence, in no figure.
+  std::vector<RequestRow> late_requests;
+  std::vector<CellRow> late_cells;
 };
 
 class FolderWriter {
@@ -62,6 +67,10 @@ class FolderWriter {
                               std::span<const std::string_view> arms) const;
   [[nodiscard]] Status append(std::span<const TrafficRow> rows,
                               std::span<const std::string_view> arms) const;
+
+  // A late attempt: its rows name the attempt.
+  [[nodiscard]] Status append_late(std::span<const RequestRow> requests, const CellRow& cell,
+                                   std::span<const std::string_view> arms) const;
 
  private:
   explicit FolderWriter(std::string path) : path_(std::move(path)) {}

@@ -185,6 +185,25 @@ bool shows_no_difference(const Comparison& comparison) {
   return comparison.ratio.interval && !is_clear(comparison);
 }
 
+namespace {
+
+// "" where nothing was done again.
+std::string late_note(const Summary& summary) {
+  if (summary.late.empty()) return "";
+  std::string cells;
+  for (const LateAttempt& late : summary.late) {
+    cells += fmt::format("{}{} round {}", cells.empty() ? "" : ", ", late.arm, late.round + 1);
+  }
+  return fmt::format(
+      "done again, since this machine was late and for no other reason: {} ({}, kept in {} and {}, "
+      "in no figure)",
+      cells,
+      summary.late.size() == 1 ? "1 attempt" : fmt::format("{} attempts", summary.late.size()),
+      kLateCellsFile, kLateRequestsFile);
+}
+
+}  // namespace
+
 std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary) {
   std::vector<std::string> notes;
   const bool too_few = std::ranges::any_of(summary.arms, [](const ArmSummary& arm) {
@@ -197,6 +216,7 @@ std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary
         telemetry::floor_of(0.5), telemetry::floor_of(0.9), telemetry::floor_of(0.99),
         facts.workload_varies ? "" : " (rounds repeat the same requests, which count once)"));
   }
+  if (const std::string late = late_note(summary); !late.empty()) notes.push_back(late);
   for (const ArmSummary& arm : summary.arms) {
     if (arm.backlog.grew()) {
       notes.push_back(fmt::format(

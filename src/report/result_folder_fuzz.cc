@@ -1,7 +1,8 @@
 // Any bytes as the files of a result folder: a log that can be summarised, or mistakes.
 //
-// The parts, in the order run.json, requests, cells, ops, traffic, summary.json, checks.json, stand
-// between lines of "%%". A table's header is put in front of it, so that rows are reached.
+// The parts, in the order run.json, requests, cells, ops, traffic, summary.json, checks.json, late
+// requests, late cells, stand between lines of "%%". A table's header is put in front of it, so
+// that rows are reached.
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -17,8 +18,8 @@ namespace {
 
 constexpr std::string_view kBetween = "\n%%\n";
 
-std::array<std::string_view, 7> parts_of(std::string_view text) {
-  std::array<std::string_view, 7> parts;
+std::array<std::string_view, 9> parts_of(std::string_view text) {
+  std::array<std::string_view, 9> parts;
   for (std::string_view& part : parts) {
     const std::size_t end = text.find(kBetween);
     part = text.substr(0, end);
@@ -63,6 +64,8 @@ void read(std::string_view text) {
   log.cells = rows_of(parts[2], cell_columns(), log.facts, mistakes);
   log.ops = rows_of(parts[3], op_columns(), log.facts, mistakes);
   log.traffic = rows_of(parts[4], traffic_columns(), log.facts, mistakes);
+  log.late_requests = rows_of(parts[7], late_request_columns(), log.facts, mistakes);
+  log.late_cells = rows_of(parts[8], late_cell_columns(), log.facts, mistakes);
   const std::string json = summary_to_json(summarise(log), log.facts);
   FOREBAY_CHECK(compare_summaries(json, json).empty());
   (void)compare_summaries(parts[5], json);

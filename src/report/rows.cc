@@ -1,5 +1,6 @@
 #include "report/rows.h"
 
+#include <algorithm>
 #include <array>
 
 namespace forebay::report {
@@ -131,10 +132,24 @@ constexpr std::array kTrafficColumns{
     Column<T>{"written_bytes", "bytes written in the slice", &T::written_bytes},
 };
 
+template <class Row, std::size_t kCount>
+constexpr std::array<Column<Row>, kCount + 1> after_attempt(
+    const std::array<Column<Row>, kCount>& columns) {
+  constexpr Column<Row> kAttempt{"attempt", "which try of this cell it was, from 1", &Row::attempt};
+  std::array<Column<Row>, kCount + 1> all{};
+  all[0] = kAttempt;
+  std::ranges::copy(columns, all.begin() + 1);
+  return all;
+}
+constexpr auto kLateRequestColumns = after_attempt(kRequestColumns);
+constexpr auto kLateCellColumns = after_attempt(kCellColumns);
+
 }  // namespace
 
 std::span<const Column<RequestRow>> request_columns() { return kRequestColumns; }
 std::span<const Column<CellRow>> cell_columns() { return kCellColumns; }
+std::span<const Column<RequestRow>> late_request_columns() { return kLateRequestColumns; }
+std::span<const Column<CellRow>> late_cell_columns() { return kLateCellColumns; }
 std::span<const Column<OpRow>> op_columns() { return kOpColumns; }
 std::span<const Column<TrafficRow>> traffic_columns() { return kTrafficColumns; }
 

@@ -1,8 +1,10 @@
 // The rows of the raw logs: one a request, one a cell, one a storage operation, one a time slice.
 //
 // A cell is one arm in one round of one variant. Variant 0 is the run itself; further ones are the
-// re-runs of a sensitivity table. What each column means: docs/results-columns.md, made from these
-// tables. Instants count from the start of their cell. Values; threads: pure.
+// re-runs of a sensitivity table. A cell that was late may be done again: its late attempts are in
+// logs of their own, with the same columns behind the number of the attempt. What each column
+// means: docs/results-columns.md, made from these tables. Instants count from the start of their
+// cell. Values; threads: pure.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,7 @@ struct RequestRow {
   std::int64_t variant = 0;
   std::int64_t round = 0;
   std::int64_t arm = 0;
+  std::int64_t attempt = 0;  // from 1; of late logs only
   std::int64_t index = 0;
   std::int64_t session = 0;
   std::int64_t warm_up = 0;
@@ -55,6 +58,7 @@ struct CellRow {
   std::int64_t variant = 0;
   std::int64_t round = 0;
   std::int64_t arm = 0;
+  std::int64_t attempt = 0;  // as above
   std::int64_t position = 0;
   std::int64_t state = 0;
   std::int64_t start_ns = 0;
@@ -117,6 +121,9 @@ struct TrafficRow {
 
 [[nodiscard]] std::span<const Column<RequestRow>> request_columns();
 [[nodiscard]] std::span<const Column<CellRow>> cell_columns();
+// Of late attempts: `attempt`, then the columns above.
+[[nodiscard]] std::span<const Column<RequestRow>> late_request_columns();
+[[nodiscard]] std::span<const Column<CellRow>> late_cell_columns();
 [[nodiscard]] std::span<const Column<OpRow>> op_columns();
 [[nodiscard]] std::span<const Column<TrafficRow>> traffic_columns();
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "report/operations.h"
+#include "report/pace.h"
 #include "telemetry/histogram.h"
 
 namespace forebay::report {
@@ -131,19 +132,7 @@ void add_cell(const Cell& cell, Tally& tally) {
   add_loading(cell.requests, tally);
 }
 
-double lag_p99(const Cell& cell) {
-  std::vector<double> lags;
-  for (const RequestRow* row : cell.requests) lags.push_back(static_cast<double>(row->lag_ns()));
-  if (lags.empty()) return 0;
-  std::ranges::sort(lags);
-  return gate::order_quantile(lags, 0.99);
-}
-
-double step_lag_share(const CellRow& row) {
-  return row.span_ns > 0
-             ? static_cast<double>(row.step_lag_ns_total) / static_cast<double>(row.span_ns)
-             : 0;
-}
+Pace pace_of(const Cell& cell) { return pace_of(*cell.row, cell.requests); }
 
 // Cells of one arm that count, in the order of rounds.
 std::vector<const Cell*> counted_cells(const Cells& cells, std::int64_t variant, std::int64_t arm) {
@@ -183,8 +172,9 @@ ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cel
     add_backlog(cell->requests, arm.backlog);
     arm.round_count += cell->row->complete();
     arm.wrong_blocks += static_cast<std::uint64_t>(cell->row->wrong_blocks);
-    arm.lag_ns_p99 = std::max(arm.lag_ns_p99, lag_p99(*cell));
-    arm.step_lag_share = std::max(arm.step_lag_share, step_lag_share(*cell->row));
+    const Pace pace = pace_of(*cell);
+    arm.lag_ns_p99 = std::max(arm.lag_ns_p99, pace.lag_ns_p99);
+    arm.step_lag_share = std::max(arm.step_lag_share, pace.step_lag_share);
     arm.device_read_bytes += static_cast<std::uint64_t>(cell->row->device_read_bytes);
     arm.device_written_bytes += static_cast<std::uint64_t>(cell->row->device_written_bytes);
     arm.cpu_seconds_per_round += static_cast<double>(cell->row->process_cpu_ns) / kNsPerSecond;
@@ -325,9 +315,9 @@ class Judge {
     note(cell, kFailed, static_cast<double>(failed), 0);
     note(cell, kCannotRun, cell.row->state == static_cast<int>(CellState::kFailed) ? 1 : 0, 0);
     if (!cell.row->complete()) return;
-    note(cell, kLag, lag_p99(cell) / 1e6, facts_.thresholds.lag_ms_max);
-    note(cell, kStepLag, 100 * step_lag_share(*cell.row),
-         100 * facts_.thresholds.step_lag_share_max);
+    const Pace pace = pace_of(cell);
+    note(cell, kLag, pace.lag_ns_p99 / 1e6, facts_.thresholds.lag_ms_max);
+    note(cell, kStepLag, 100 * pace.step_lag_share, 100 * facts_.thresholds.step_lag_share_max);
   }
   [[nodiscard]] std::vector<std::string> reasons() const {
     std::vector<std::string> lines;
@@ -383,7 +373,8 @@ class Judge {
                "machine's delay beside the arm's (send_ns - intended_ns in requests.csv)";
       case kStepLag:
         return "step lag: the emulated engine's steps ended later than the accelerator's would "
-               "have, so this machine's CPU set the times (step_lag_ns_total in cells.csv)";
+               "have, since this machine was busy with this or other work (step_lag_ns_total in "
+               "cells.csv)";
     }
     return "";
   }
@@ -489,6 +480,7 @@ Summary summarise(const RunLog& log) {
   summary.valid = summary.invalid_reasons.empty();
   summary.inconclusive = judge.only_pace();
   summary.advice = judge.advice();
+  summary.late = late_attempts(log);
   summary.comparisons = compare(log.facts, cells);
   summary.variants = summarise_variants(log.facts, cells);
   return summary;

@@ -21,6 +21,7 @@
 #include "gate/statistics.h"
 #include "report/backlog.h"
 #include "report/folder.h"
+#include "report/late.h"
 
 namespace forebay::report {
 
@@ -130,6 +131,7 @@ struct Summary {
   std::vector<std::string> advice;  // what the reasons mean and what helps, one line a kind
   std::string partial;
   std::uint64_t rounds_complete = 0;  // of every arm that ran
+  std::vector<LateAttempt> late;      // done again, in no figure
   std::vector<ArmSummary> arms;
   std::vector<Comparison> comparisons;
   std::vector<VariantSummary> variants;

@@ -92,6 +92,15 @@ Json to_json(const Comparison& comparison) {
   return json;
 }
 
+Json to_json(const LateAttempt& late) {
+  return {{"arm", late.arm},
+          {"variant", late.variant},
+          {"round", late.round},
+          {"attempt", late.attempt},
+          {"lag_ns_p99", late.pace.lag_ns_p99},
+          {"step_lag_share", late.pace.step_lag_share}};
+}
+
 Json to_json(const VariantSummary& variant) {
   Json arms = Json::array();
   for (const auto& arm : variant.arms) {
@@ -174,6 +183,7 @@ std::string summary_to_json(const Summary& summary, const RunFacts& facts) {
             {"partial", summary.partial},
             {"rounds_complete", summary.rounds_complete},
             {"candidate", facts.candidate}};
+  json["late"] = list(summary.late);
   json["arms"] = list(summary.arms);
   json["comparisons"] = list(summary.comparisons);
   json["variants"] = list(summary.variants);
