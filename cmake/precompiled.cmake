@@ -18,6 +18,21 @@ function(forebay_precompiled name)
   target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates)
 endfunction()
 
+# Test files are compiled once and run once: in a third of the time without optimising. What they test
+# is not among them.
+function(forebay_quick target)
+  if(CMAKE_BUILD_TYPE STREQUAL "Dev")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
+# What a fuzz target is to reach tells it where it went; test files need not.
+function(forebay_cover target)
+  if(FOREBAY_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
 if(FOREBAY_PRECOMPILE)
   forebay_precompiled(forebay_headers HEADERS ${FOREBAY_STANDARD_HEADERS} LIBRARIES fmt::fmt)
   forebay_precompiled(
@@ -27,6 +42,8 @@ if(FOREBAY_PRECOMPILE)
   # Tests are programs: their code is position independent in the way of programs.
   set_target_properties(forebay_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(forebay_test_headers PRIVATE -fPIE)
+  forebay_quick(forebay_test_headers)
+  forebay_cover(forebay_headers)
 endif()
 
 function(forebay_precompile target owner)
