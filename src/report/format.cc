@@ -249,6 +249,15 @@ std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary
   return notes;
 }
 
+std::string pairing_note(const Summary& summary) {
+  const bool paired = std::ranges::any_of(summary.comparisons, [](const Comparison& comparison) {
+    return comparison.ratio.pair_count > 1 && !comparison.identical;
+  });
+  if (!paired) return "";
+  return "factors are paired over the rounds (Hodges-Lehmann estimate of the rounds' ratios), so "
+         "they are not the quotients of the table's figures, which are over all rounds together";
+}
+
 std::optional<double> case_rate(const std::optional<double>& bytes_per_second, double scale) {
   return bytes_per_second ? std::optional(*bytes_per_second * scale) : std::nullopt;
 }
