@@ -1,7 +1,7 @@
 // `forebay report show DIR`: the table of a result, computed again from its raw logs.
 #include <fmt/core.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +11,7 @@
 #include "joint/spec_facts.h"
 #include "report/checks.h"
 #include "report/cross_check.h"
+#include "report/folder_names.h"
 #include "report/text.h"
 
 namespace forebay::cli {
@@ -49,9 +50,11 @@ std::vector<std::string> summary_differences(report::FolderFiles& files, const s
   return lines;
 }
 
-// The summary, and what differs from it: both are one document.
-std::string with_differences(const std::string& summary, const std::vector<std::string>& lines) {
+// The summary, what stands beside the run's files, and what differs: all are one document.
+std::string with_differences(const std::string& summary, const report::ForeignNames& foreign,
+                             const std::vector<std::string>& lines) {
   auto json = nlohmann::ordered_json::parse(summary);
+  json["foreign_files"] = foreign.names;
   json["differences"] = lines;
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -61,13 +64,31 @@ void say_differences(const std::string& folder, const std::vector<std::string>& 
   for (const std::string& line : differences) tell("{}/{}\n", folder, line);
 }
 
+// Files that no run wrote: told of, since whoever reads the folder may take them for its result.
+void say_foreign(const report::ForeignNames& foreign) {
+  if (foreign.count == 0) return;
+  constexpr std::size_t kShown = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(foreign.names.size(), kShown); ++i) {
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", printable(foreign.names[i]));
+  }
+  if (foreign.count > kShown) names += fmt::format(" and {} more", foreign.count - kShown);
+  fmt::print("note: not of the run, and not looked at: {}\n", names);
+}
+
 // The logs cannot be summed up. A folder without run.json is no result at all: a mistake of whoever
 // named it.
 int unreadable(const Invocation& call, report::FolderFiles& files) {
   const int code = call.refuse().value_or(kExitFailed);
   if (!files.text(report::kFactsFile)) return code;
-  const std::vector<std::string> differences = report::check_folder(files);
-  say_differences(call.arguments()[0], differences);
+  const std::string& folder = call.arguments()[0];
+  std::vector<std::string> differences = report::check_folder(files);
+  for (const Diagnostic& said : call.mistakes().kept()) {
+    std::erase_if(differences, [&](const std::string& line) {
+      return fmt::format("{}/{}", folder, line) == fmt::format("{}: {}", said.place, said.message);
+    });
+  }
+  say_differences(folder, differences);
   return kExitFailed;
 }
 
@@ -82,10 +103,14 @@ int show(const Invocation& call) {
   add_lines(differences, summary_differences(files, json));
   add_lines(differences, report::cross_check(*log));
   add_lines(differences, spec_differences(files, log->facts));
+  // A folder that may be read but not listed: its files are all there is to say.
+  const auto foreign =
+      report::foreign_names(folder, report::run_files()).value_or(report::ForeignNames{});
   if (call.json()) {
-    fmt::print("{}", with_differences(json, differences));
+    fmt::print("{}", with_differences(json, foreign, differences));
   } else {
     fmt::print("{}", report::text_report(log->facts, summary));
+    say_foreign(foreign);
   }
   say_differences(folder, differences);
   if (!differences.empty()) return kExitFailed;
@@ -104,8 +129,11 @@ const Command kReportShowCommand{
     .details =
         "Every figure is computed again from the raw logs and compared with summary.json; the logs "
         "are held against each other, run.json against spec.toml, and every file against what "
-        "checks.json and SHA256SUMS say was written. What differs is named by file, line and "
-        "column; with --json, under `differences`. Exit 1 when anything differs or is missing, or "
+        "checks.json and SHA256SUMS say was written; a file must be there itself, not a link to "
+        "it. "
+        "What differs is named by file, line and column; with --json, under `differences`. Files "
+        "that are not of the run are told of (`foreign_files`) and change nothing. Exit 1 when "
+        "anything differs or is missing, or "
         "when the run is invalid; 2 when DIR holds no run.json, so no result; 3 when the run was "
         "stopped early, or is invalid only since requests or steps were late.",
     .flags = {},

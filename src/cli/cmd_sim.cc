@@ -107,11 +107,27 @@ std::string gap_closed(const plan::CacheOutcome& outcome, const plan::CacheOutco
   return fmt::format("{:.1f} %", (outcome.hit_ratio() - lru.hit_ratio()) / gap * 100);
 }
 
+// What the columns mean, for whoever sees only the table.
+constexpr std::string_view kLegend =
+    "\nhits: of all block accesses, the share that hit; a request hits its leading run of cached "
+    "blocks only\n"
+    "by bytes: the same, each block counted by its bytes\n"
+    "gap closed: of the way from LRU's hits to those of Belady's optimum, the share that a policy "
+    "goes: 0 % is LRU,\n"
+    "  100 % the optimum; below 0 %: fewer hits than LRU; above 100 %: without a capacity "
+    "(`infinite`); -: Belady\n"
+    "  hits no more than LRU, so there is no gap to close\n";
+
 int run_sim(const Invocation& call) {
   const auto policies = policies_of(call);
   const std::uint64_t synthetic = call.count("--synthetic-blocks");
   if (call.text("--trace").empty() == (synthetic == 0)) {
     call.mistakes().add("--trace", "give either --trace FILE or --synthetic-blocks COUNT");
+  }
+  if (synthetic > plan::kSyntheticBlocksMax) {
+    call.mistakes().add("--synthetic-blocks",
+                        fmt::format("{} is more than {}", synthetic, plan::kSyntheticBlocksMax),
+                        "what a policy gains shows at a million");
   }
   if (const auto refused = call.refuse()) return *refused;
   std::optional<SimInput> input;
@@ -146,7 +162,11 @@ int run_sim(const Invocation& call) {
                  outcome.byte_hit_ratio(), gap_closed(outcome, lru, belady));
     }
   }
-  if (call.json()) fmt::print("{}\n", json_text(rows));
+  if (call.json()) {
+    fmt::print("{}\n", json_text(rows));
+  } else {
+    fmt::print("{}", kLegend);
+  }
   return kExitOk;
 }
 
@@ -155,7 +175,8 @@ constexpr std::array<Flag, 6> kSimFlags{{
     {"--format", "NAME", "", "of the trace, when it is not recognised"},
     {"--capacity-blocks", "LIST", "1%,3%,10%,30%", "cache sizes: blocks, or % of distinct blocks"},
     {"--policy", "LIST", "lru,s3fifo,gdsf,forebay,belady", "what to compare; also: infinite"},
-    {"--synthetic-blocks", "COUNT", "", "instead of a trace: generated chains of so many blocks"},
+    {"--synthetic-blocks", "COUNT", "",
+     "instead of a trace: generated chains of so many blocks, 16777216 at most"},
     {"--seed", "COUNT", "1", "of what is generated or drawn"},
 }};
 

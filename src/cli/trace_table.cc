@@ -25,10 +25,11 @@ std::string row(std::string_view name, const std::string& value) {
   return fmt::format("{:<22} {}\n", name, value);
 }
 
+// `unit`: "" where the row's name has it.
 std::string lengths(const LengthSummary& summary, std::string_view unit) {
-  return fmt::format("p50 {}  p90 {}  p99 {}  max {}  mean {:.1f} {}", grouped(summary.p50),
+  return fmt::format("p50 {}  p90 {}  p99 {}  max {}  mean {:.1f}{}{}", grouped(summary.p50),
                      grouped(summary.p90), grouped(summary.p99), grouped(summary.max), summary.mean,
-                     unit);
+                     unit.empty() ? "" : " ", unit);
 }
 
 std::string duration(std::int64_t time_ns) {
@@ -36,6 +37,12 @@ std::string duration(std::int64_t time_ns) {
   if (seconds < 600) return fmt::format("{:.1f} s", seconds);
   if (seconds < 36'000) return fmt::format("{:.1f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string gigabytes(std::uint64_t bytes) {
+  const double amount = static_cast<double>(bytes) / 1e9;
+  if (amount >= 999.95) return fmt::format("{:.2f} TB", amount / 1000);
+  return fmt::format("{:.1f} GB", amount);
 }
 
 std::string arrival_rows(const Description& trace) {
@@ -61,7 +68,7 @@ std::string session_rows(const Description& trace) {
   if (trace.session_count == 0) return row("sessions", "not in this trace");
   std::string text = row("sessions", grouped(trace.session_count));
   text += row("turns a session", lengths(trace.turns, ""));
-  if (trace.waiting_count > 0) text += row("waits", lengths(trace.think_ms, "ms"));
+  if (trace.waiting_count > 0) text += row("waits for turns, ms", lengths(trace.think_ms, ""));
   return text;
 }
 
@@ -75,8 +82,7 @@ std::string block_rows(const Description& trace) {
                                           trace.reused_request_ratio, trace.reused_token_ratio));
   std::string working_set = fmt::format("{} tokens", grouped(trace.working_set_tokens));
   if (trace.kv_bytes_per_token > 0) {
-    working_set += fmt::format(", {:.1f} GB at {} KV bytes a token",
-                               static_cast<double>(trace.working_set_bytes) / 1e9,
+    working_set += fmt::format(", {} at {} KV bytes a token", gigabytes(trace.working_set_bytes),
                                grouped(trace.kv_bytes_per_token));
   } else {
     working_set += "; name a --model for bytes";

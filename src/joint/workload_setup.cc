@@ -76,7 +76,8 @@ std::string describe_line(const Spec& spec, const LoadedWorkload& loaded,
                        spec.workload.from_s, spec.workload.speed_up);
   }
   return fmt::format(
-      "{}: {} requests in {:.1f} s, {:.0f} tokens of input and {:.0f} of output each (mean), "
+      "{}: {} requests that arrive within {:.1f} s, {:.0f} tokens of input and {:.0f} of output "
+      "each (mean), "
       "{:.1f} % of blocks seen before, {:.2f} M tokens of distinct blocks",
       what, loaded.requests.size(), static_cast<double>(facts.span_ns) / 1e9,
       facts.input_tokens.mean, facts.output_tokens.mean, 100 * facts.infinite_hit_ratio,

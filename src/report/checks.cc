@@ -10,8 +10,10 @@
 #include <optional>
 
 #include "core/crc32c.h"
-#include "core/hash.h"
+#include "report/folder_names.h"
 #include "report/line_changes.h"
+#include "report/sums.h"
+#include "report/text_lines.h"
 
 namespace forebay::report {
 namespace {
@@ -21,21 +23,19 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kCheckedFiles{
     kSpecFile,    kFactsFile,        kEnvironmentFile, kCellsFile,   kRequestsFile, kOpsFile,
     kTrafficFile, kLateRequestsFile, kLateCellsFile,   kSummaryFile, kHtmlFile};
-constexpr std::size_t kShownBytesMax = 80;
 constexpr std::size_t kHexDigits = 8;
+
+// All that a run leaves; SHA256SUMS has a line of each but itself, in this order.
+constexpr auto kRunFiles = [] {
+  std::array<std::string_view, kCheckedFiles.size() + 2> files;
+  std::ranges::copy(kCheckedFiles, files.begin());
+  files[kCheckedFiles.size()] = kChecksFile;
+  files[kCheckedFiles.size() + 1] = kSumsFile;
+  return files;
+}();
 
 std::uint32_t crc_of(std::string_view text, std::uint32_t before = 0) {
   return crc32c(std::as_bytes(std::span(text)), before);
-}
-
-// Calls `each` with every line; what follows the last newline is one, too.
-template <class Each>
-void for_each_line(std::string_view text, Each each) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    each(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
 }
 
 std::vector<std::string_view> cells_of(std::string_view line) {
@@ -46,13 +46,6 @@ std::vector<std::string_view> cells_of(std::string_view line) {
     at = end + 1;
   }
   return cells;
-}
-
-std::string shown(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  const std::string_view trimmed = text.substr(begin);
-  if (trimmed.size() <= kShownBytesMax) return std::string(trimmed);
-  return std::string(trimmed.substr(0, kShownBytesMax - 3)) + "...";
 }
 
 // The columns whose sums differ, with what the line holds there.
@@ -124,38 +117,6 @@ std::optional<FileChecks> file_checks(const Json& entry) {
   return checks;
 }
 
-std::string sum_of(std::string_view text) { return to_hex(sha256(text)); }
-
-// What SHA256SUMS says: "<64 digits>  <file>" a line, each file once, and nothing else.
-class Sums {
- public:
-  explicit Sums(std::string_view text) {
-    std::size_t number = 0;
-    for_each_line(text, [&](std::string_view line) { add(line, ++number); });
-  }
-  [[nodiscard]] bool hold(std::string_view file, std::string_view text) const {
-    const auto found = by_file_.find(file);
-    return found != by_file_.end() && found->second == sum_of(text);
-  }
-  // Lines that no run wrote.
-  [[nodiscard]] const std::vector<std::string>& strange() const { return strange_; }
-
- private:
-  void add(std::string_view line, std::size_t number) {
-    const std::size_t space = line.find("  ");
-    const std::string_view file =
-        space == std::string_view::npos ? std::string_view() : line.substr(space + 2);
-    const bool known = file == kChecksFile || std::ranges::count(kCheckedFiles, file) > 0;
-    if (known && by_file_.try_emplace(std::string(file), line.substr(0, space)).second) return;
-    strange_.push_back(fmt::format(
-        "{}:{}: {} `{}`", kSumsFile, number,
-        known ? "is a second line of its file:" : "is not a line that a run writes:", shown(line)));
-  }
-
-  std::map<std::string, std::string, std::less<>> by_file_;
-  std::vector<std::string> strange_;
-};
-
 // One folder against its two files of checks.
 class FolderCheck {
  public:
@@ -168,43 +129,68 @@ class FolderCheck {
       for (const std::string_view file : kCheckedFiles) (void)text_of(file);
       return std::move(changes_);
     }
-    const Sums sums(*sums_text);
+    const Sums sums(*sums_text, std::span(kRunFiles).first(kCheckedFiles.size() + 1));
     for (const std::string& line : sums.strange()) note(line);
-    if (!sums.hold(kChecksFile, *checks)) {
-      note(fmt::format("{}: was changed after the run, or its line in {} was", kChecksFile,
-                       kSumsFile));
-    }
+    check_sum(sums, kChecksFile, *checks, std::nullopt);
     const auto written = checks_from_json(*checks);
     for (const std::string_view file : kCheckedFiles) {
-      const std::string* text = text_of(file);
-      if (text != nullptr && !sums.hold(file, *text)) say_how(file, *text, written);
+      if (const std::string* text = text_of(file)) check_sum(sums, file, *text, written);
     }
     return std::move(changes_);
   }
 
  private:
+  using Written = std::optional<std::vector<FileChecks>>;
+
+  // Looks at each file once. A link is refused though its bytes may be the run's: what it names can
+  // change later, or stay behind when the folder is copied, and no sum of this folder would tell.
   const std::string* text_of(std::string_view file) {
     const Result<std::string>& text = files_.text(file);
-    if (text) return &*text;
-    note(text.error().code == Errc::kNotFound
-             ? fmt::format("{}: is missing: the run did not end, or it was removed", file)
-             : fmt::format("{}: {}", file, to_string(text.error())));
-    return nullptr;
+    if (const auto target = link_target(files_.path_of(file))) {
+      note(
+          fmt::format("{}: is a symbolic link to `{}`{}: a result holds its files itself; "
+                      "`cp -rL` copies the folder with what its links name",
+                      file, *target, text ? "" : ", which cannot be read"));
+    } else if (!text) {
+      note(fmt::format("{}: {}", file, unread_reason(text.error())));
+    }
+    return text ? &*text : nullptr;
   }
-  void say_how(std::string_view file, std::string_view text,
-               const std::optional<std::vector<FileChecks>>& written) {
+  // `written` knows the lines of all files but checks.json. A file without a sum is held against
+  // them alone.
+  void check_sum(const Sums& sums, std::string_view file, std::string_view text,
+                 const Written& written) {
+    if (sums.hold(file, text)) return;
+    switch (sums.line_ends(file, text)) {
+      case LineEnds::kConverted:
+        return note(
+            fmt::format("{}: its lines end in CR LF and are else as they were: it was "
+                        "converted after the run; copy it as it is",
+                        file));
+      case LineEnds::kLastNewlineLost:
+        return note(fmt::format("{}: the newline behind its last line is missing", file));
+      case LineEnds::kOther:
+        break;
+    }
+    if (file != kChecksFile) return say_how(sums, file, text, written);
+    if (!sums.name(file)) return;
+    note(fmt::format("{}: was changed after the run, or its line in {} was", file, kSumsFile));
+  }
+  void say_how(const Sums& sums, std::string_view file, std::string_view text,
+               const Written& written) {
     const FileChecks* checks = nullptr;
     if (written) {
       const auto found = std::ranges::find(*written, file, &FileChecks::file);
       if (found != written->end()) checks = &*found;
     }
+    if (checks == nullptr && !sums.name(file)) return;
     if (checks == nullptr) return note(fmt::format("{}: was changed after the run", file));
     const auto changes = changes_of(*checks, text);
     for (const std::string& change : changes) note(change);
-    if (changes.empty()) {
+    if (changes.empty() && sums.name(file)) {
       note(
           fmt::format("{}: the sum of {} does not hold, though each of its lines is as it was: "
-                      "the sum, or the end of the last line, was changed",
+                      "the sum, or the end of a line, was changed",
                       kSumsFile, file));
     }
   }
@@ -294,15 +280,17 @@ Status seal_folder(const FolderWriter& folder) {
   for (const std::string_view file : kCheckedFiles) {
     FOREBAY_TRY(text, read_text(folder.path_of(file)));
     checks.push_back(checks_of(file, text));
-    sums += fmt::format("{}  {}\n", sum_of(text), file);
+    sums += sum_line(file, text);
   }
   const std::string json = checks_to_json(checks);
-  sums += fmt::format("{}  {}\n", sum_of(json), kChecksFile);
+  sums += sum_line(kChecksFile, json);
   FOREBAY_TRY_STATUS(folder.write(kChecksFile, json));
   return folder.write(kSumsFile, sums);
 }
 
 std::vector<std::string> check_folder(FolderFiles& files) { return FolderCheck(files).run(); }
+
+std::span<const std::string_view> run_files() { return kRunFiles; }
 
 std::vector<std::string> check_folder(const std::string& path) {
   FolderFiles files(path);

@@ -7,17 +7,18 @@
 // seal_folder() and check_folder(), which block on the file system.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "report/folder.h"
+#include "report/sums.h"
 
 namespace forebay::report {
 
 inline constexpr std::string_view kChecksFile = "checks.json";
-inline constexpr std::string_view kSumsFile = "SHA256SUMS";
 inline constexpr int kChecksVersion = 1;
 inline constexpr std::size_t kChangesMax = 20;  // lines that are said of one folder
 
@@ -38,7 +39,9 @@ struct FileChecks {
 
 // Writes both files beside what the folder holds; the last step of a run.
 [[nodiscard]] Status seal_folder(const FolderWriter& folder);
-// Every change since, and every file that is missing; at most kChangesMax.
+// The names of all files that a run leaves.
+[[nodiscard]] std::span<const std::string_view> run_files();
+// Every change since, and every file that is missing, unreadable or a link; at most kChangesMax.
 [[nodiscard]] std::vector<std::string> check_folder(FolderFiles& files);
 [[nodiscard]] std::vector<std::string> check_folder(const std::string& path);
 

@@ -150,14 +150,60 @@ TEST_F(SealedFolder, ALineOfTheSumsThatNoRunWroteIsNamed) {
   EXPECT_EQ(changes_with(std::string(64, '0') + "  other.txt\n").size(), 1U);
   const std::string first = honest.substr(0, honest.find('\n') + 1);
   ASSERT_EQ(changes_with(first).size(), 1U);
-  EXPECT_TRUE(changes_with(first)[0].starts_with("SHA256SUMS:13: is a second line of its file:"));
+  EXPECT_TRUE(changes_with(first)[0].starts_with("SHA256SUMS:13: is a second line of spec.toml"));
+}
+
+// Whatever became of SHA256SUMS, its reader still holds the files against what it says.
+TEST_F(SealedFolder, ChangedSumsAreOneLineAndHideNoOtherChange) {
+  const std::string honest = read_text(path_ + "/SHA256SUMS").value_or("");
+  const std::size_t second = honest.find('\n') + 1;
+  const std::size_t third = honest.find('\n', second) + 1;
+  const auto changes_with = [&](const std::string& sums) {
+    std::ofstream(path_ + "/SHA256SUMS", std::ios::binary) << sums;
+    return check_folder(path_);
+  };
+  const std::string unended = honest.substr(0, honest.size() - 1);
+  const std::string moved =
+      honest.substr(second, third - second) + honest.substr(0, second) + honest.substr(third);
+  const std::string shorter = honest.substr(second);
+  for (const std::string& sums : {unended, moved, shorter}) {
+    EXPECT_EQ(changes_with(sums).size(), 1U);
+    replace(kHtmlFile, "two = 2", "two = 3");
+    const auto changes = check_folder(path_);
+    ASSERT_EQ(changes.size(), 2U);
+    EXPECT_EQ(changes[1], "report.html:2: was changed after the run: `two = 3`");
+    replace(kHtmlFile, "two = 3", "two = 2");
+  }
+}
+
+TEST_F(SealedFolder, AConvertedFileIsOneLine) {
+  replace(kSpecFile, "one = 1\ntwo = 2\n", "one = 1\r\ntwo = 2\r\n");
+  EXPECT_EQ(check_folder(path_),
+            std::vector<std::string>{"spec.toml: its lines end in CR LF and are else as they were: "
+                                     "it was converted after the run; copy it as it is"});
+  replace(kSpecFile, "one = 1\r\ntwo = 2\r\n", "one = 1\ntwo = 2");
+  EXPECT_EQ(check_folder(path_),
+            std::vector<std::string>{"spec.toml: the newline behind its last line is missing"});
+}
+
+TEST_F(SealedFolder, ALinkIsNamedThoughItsBytesAreEqual) {
+  const std::string away = path_ + "_away";
+  fs::rename(path_ + "/ops.csv", away);
+  fs::create_symlink(away, path_ + "/ops.csv");
+  ASSERT_EQ(check_folder(path_).size(), 1U);
+  EXPECT_TRUE(check_folder(path_)[0].starts_with("ops.csv: is a symbolic link to `" + away + "`: "))
+      << check_folder(path_)[0];
+  fs::remove(away);
+  ASSERT_EQ(check_folder(path_).size(), 1U);
+  EXPECT_TRUE(check_folder(path_)[0].contains("`, which cannot be read: "));
 }
 
 TEST_F(SealedFolder, APipeInPlaceOfAFileIsNamedAndNotWaitedFor) {
   fs::remove(path_ + "/ops.csv");
   ASSERT_EQ(::mkfifo((path_ + "/ops.csv").c_str(), 0600), 0);
-  EXPECT_EQ(check_folder(path_),
-            std::vector<std::string>{"ops.csv: open: is no regular file (invalid)"});
+  EXPECT_EQ(
+      check_folder(path_),
+      std::vector<std::string>{"ops.csv: cannot be read: open: is no regular file (invalid)"});
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ bool CsvLines::next() {
   if (end == std::string_view::npos) return false;
   line_ = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
+  if (line_.ends_with('\r')) line_.remove_suffix(1);
   cells_ = line_;
   ++number_;
   return true;

@@ -42,7 +42,8 @@ namespace detail {
 void append_value(std::string& text, std::int64_t value, std::span<const std::string_view> words);
 [[nodiscard]] std::optional<std::int64_t> parse_value(std::string_view text,
                                                       std::span<const std::string_view> words);
-// Walks the lines of `text`. What follows the last newline was torn by a kill and is passed over.
+// Walks the lines of `text`, which may end in CR LF where a log was converted on its way. What
+// follows the last newline was torn by a kill and is passed over.
 class CsvLines {
  public:
   explicit CsvLines(std::string_view text) : rest_(text) {}

@@ -68,6 +68,16 @@ TEST(Column, ALineThatAKillToreIsPassedOver) {
   EXPECT_TRUE(mistakes.empty());
 }
 
+// checks.h names the conversion; the figures are there to be shown.
+TEST(Column, ALogWithConvertedLineEndsIsRead) {
+  Diagnostics mistakes;
+  EXPECT_EQ(parse("arm,bytes,state\r\nforebay,1,done\r\n", mistakes),
+            std::vector<Small>{(Small{1, 1, 0})});
+  EXPECT_TRUE(mistakes.empty()) << mistakes.text();
+  EXPECT_EQ(first_mistake("arm,bytes,state\nforebay,1,done\r\r\n"),
+            "x.csv:2: column `state` holds `done\r`");
+}
+
 RC_GTEST_PROP(Column, RequestsSurviveTheWayThroughText, ()) {
   const auto values = *rc::gen::container<std::vector<std::int64_t>>(
       request_columns().size(), rc::gen::inRange(-kValueMax, kValueMax + 1));

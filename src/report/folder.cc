@@ -98,13 +98,23 @@ const Result<std::string>& FolderFiles::text(std::string_view file) {
   return texts_.emplace(file, read_text(path_of(file))).first->second;
 }
 
+std::string unread_reason(const Error& error) {
+  if (error.code == Errc::kNotFound) return "is missing: the run did not end, or it was removed";
+  const std::string reason = fmt::format("cannot be read: {}", to_string(error));
+  if (error.code != Errc::kDenied) return reason;
+  return reason + ": let this user read it (`chmod u+r`), or run as its owner";
+}
+
 std::optional<RunLog> read_folder(FolderFiles& files, Diagnostics& mistakes) {
   const std::size_t before = mistakes.count();
   const std::string facts_path = files.path_of(kFactsFile);
   const Result<std::string>& facts_text = files.text(kFactsFile);
   if (!facts_text) {
-    mistakes.add_at(facts_path, 0, fmt::format("cannot be read: {}", to_string(facts_text.error())),
-                    "name the folder that `forebay run` wrote");
+    const Error error = facts_text.error();
+    mistakes.add_at(facts_path, 0, fmt::format("cannot be read: {}", to_string(error)),
+                    error.code == Errc::kDenied
+                        ? "let this user read the folder and its files, or run as their owner"
+                        : "name the folder that `forebay run` wrote");
     return std::nullopt;
   }
   auto facts = facts_from_json(facts_path, *facts_text, mistakes);
@@ -116,7 +126,7 @@ std::optional<RunLog> read_folder(FolderFiles& files, Diagnostics& mistakes) {
     if (text) {
       rows = parse_csv(files.path_of(file), *text, columns, log.facts.arm_names(), mistakes);
     } else {
-      mistakes.add(files.path_of(file), fmt::format("cannot be read: {}", to_string(text.error())));
+      mistakes.add(files.path_of(file), unread_reason(text.error()));
     }
   };
   read(kRequestsFile, request_columns(), log.requests);

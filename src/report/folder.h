@@ -90,6 +90,9 @@ class FolderFiles {
   std::map<std::string, Result<std::string>, std::less<>> texts_;
 };
 
+// Why a file of a folder has no text, and what helps: "is missing: ...".
+[[nodiscard]] std::string unread_reason(const Error& error);
+
 // Facts and raw logs; nothing after noting what is missing or wrong.
 [[nodiscard]] std::optional<RunLog> read_folder(FolderFiles& files, Diagnostics& mistakes);
 [[nodiscard]] std::optional<RunLog> read_folder(const std::string& path, Diagnostics& mistakes);

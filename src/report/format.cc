@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "gate/trend.h"
 #include "telemetry/histogram.h"
 
 namespace forebay::report {
@@ -202,6 +203,18 @@ std::string late_note(const Summary& summary) {
       kLateCellsFile, kLateRequestsFile);
 }
 
+std::string backlog_note(const ArmSummary& arm) {
+  const Backlog& backlog = arm.backlog;
+  return fmt::format(
+      "{}: more arrives than it serves: the first third of a round's {} queued {}, the last {} "
+      "(mean of {} round{}; trend test, at most {:g} false alarm in 100), so its TTFT grows with "
+      "the length of the run{}",
+      arm.name, backlog.sessions ? "new sessions" : "requests", format_ns(backlog.first_ns),
+      format_ns(backlog.last_ns), backlog.taus.size(), backlog.taus.size() == 1 ? "" : "s",
+      100 * gate::kRiseFalseAlarms,
+      backlog.sessions ? "; a session's next turn waits for the answer before" : "");
+}
+
 }  // namespace
 
 std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary) {
@@ -218,13 +231,7 @@ std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary
   }
   if (const std::string late = late_note(summary); !late.empty()) notes.push_back(late);
   for (const ArmSummary& arm : summary.arms) {
-    if (arm.backlog.grew()) {
-      notes.push_back(fmt::format(
-          "{}: more arrives than it serves: the first third of its requests queued {}, the last "
-          "{} (mean), so its TTFT grows with the length of the run; a session's next turn waits "
-          "for the answer before",
-          arm.name, format_ns(arm.backlog.first_ns), format_ns(arm.backlog.last_ns)));
-    }
+    if (arm.backlog.grew()) notes.push_back(backlog_note(arm));
     const std::uint64_t lost = arm.save_dropped_blocks + arm.save_refused_blocks;
     if (lost > 0) {
       notes.push_back(fmt::format(
@@ -240,6 +247,15 @@ std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary
     }
   }
   return notes;
+}
+
+std::string pairing_note(const Summary& summary) {
+  const bool paired = std::ranges::any_of(summary.comparisons, [](const Comparison& comparison) {
+    return comparison.ratio.pair_count > 1 && !comparison.identical;
+  });
+  if (!paired) return "";
+  return "factors are paired over the rounds (Hodges-Lehmann estimate of the rounds' ratios), so "
+         "they are not the quotients of the table's figures, which are over all rounds together";
 }
 
 std::optional<double> case_rate(const std::optional<double>& bytes_per_second, double scale) {

@@ -62,6 +62,8 @@ struct TableUnits {
 [[nodiscard]] bool is_clear(const Comparison& comparison);
 // Does the interval contain 1?
 [[nodiscard]] bool shows_no_difference(const Comparison& comparison);
+// What the ratios of comparisons are made of, in one sentence; "" where each is of one round.
+[[nodiscard]] std::string pairing_note(const Summary& summary);
 // Sentences below a table, without a full stop: why a percentile is n/a, what was not saved, which
 // operations are not in the log.
 [[nodiscard]] std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary);

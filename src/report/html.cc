@@ -211,7 +211,9 @@ std::string comparison_table(const Summary& summary) {
                          : "bad") +
            "</tr>\n";
   }
-  return out + "</table></div>\n";
+  out += "</table></div>\n";
+  const std::string note = pairing_note(summary);
+  return note.empty() ? out : out + paragraphs({note});
 }
 
 std::string traffic(const RunLog& log) {

@@ -1,8 +1,8 @@
 // Any bytes as the files of a result folder: a log that can be summarised, or mistakes.
 //
 // The parts, in the order run.json, requests, cells, ops, traffic, summary.json, checks.json, late
-// requests, late cells, stand between lines of "%%". A table's header is put in front of it, so
-// that rows are reached.
+// requests, late cells, SHA256SUMS, stand between lines of "%%". A table's header is put in front
+// of it, so that rows are reached.
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kBetween = "\n%%\n";
 
-std::array<std::string_view, 9> parts_of(std::string_view text) {
-  std::array<std::string_view, 9> parts;
+std::array<std::string_view, 10> parts_of(std::string_view text) {
+  std::array<std::string_view, 10> parts;
   for (std::string_view& part : parts) {
     const std::size_t end = text.find(kBetween);
     part = text.substr(0, end);
@@ -51,8 +51,17 @@ void read_checks(std::string_view checks_json, std::string_view table) {
   FOREBAY_CHECK(checks_from_json(checks_to_json(*written)).has_value());
 }
 
+void read_sums(std::string_view text, std::string_view table) {
+  const Sums sums(text, run_files());
+  for (const std::string_view file : run_files()) {
+    FOREBAY_CHECK(!sums.hold(file, table) || sums.name(file));
+    (void)sums.line_ends(file, table);
+  }
+}
+
 void read(std::string_view text) {
   const auto parts = parts_of(text);
+  read_sums(parts[9], parts[2]);
   read_checks(parts[6], parts[2]);
   Diagnostics mistakes;
   auto facts = facts_from_json("run.json", parts[0], mistakes);

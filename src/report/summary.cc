@@ -166,6 +166,7 @@ ArmSummary summarise_arm(const ArmFacts& facts, std::span<const Cell* const> cel
   arm.name = facts.name;
   arm.kind = facts.kind;
   arm.skipped = facts.skipped;
+  arm.backlog.independent = !repeated;
   Tally tally;
   for (const Cell* cell : cells) {
     add_cell(*cell, tally);

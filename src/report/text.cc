@@ -113,7 +113,8 @@ std::string comparisons_text(const RunFacts& facts, const Summary& summary) {
     out +=
         fmt::format("  {:<16} {}\n", metric_title(comparison.metric), comparison_text(comparison));
   }
-  return out;
+  const std::string note = pairing_note(summary);
+  return note.empty() ? out : out + note_line(note);
 }
 
 std::string variants_text(const RunFacts& facts, const Summary& summary) {

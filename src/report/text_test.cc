@@ -27,5 +27,24 @@ TEST(TextReport, NoNameOfARunForgesALine) {
   EXPECT_NE(text.find(R"(x\nsummary.json agrees)"), std::string::npos) << text;
 }
 
+// Of one round they are the quotient of what the table shows.
+TEST(TextReport, SaysThatFactorsArePairedOverTheRounds) {
+  constexpr std::string_view kNote = "factors are paired over the rounds";
+  TestLog test;
+  const auto add_round = [&](std::int64_t round, std::int64_t recompute_ms) {
+    for (const std::int64_t arm : {0, 1}) {
+      test.cell(arm, round);
+      test.request(arm, round, 0, arm == 0 ? recompute_ms : recompute_ms / 10);
+    }
+  };
+  test.log.facts.rounds_wanted = 2;
+  add_round(0, 500);
+  EXPECT_FALSE(text_report(test.log.facts, summarise(test.log)).contains(kNote));
+  add_round(1, 4000);
+  const std::string text = text_report(test.log.facts, summarise(test.log));
+  EXPECT_TRUE(text.contains(kNote)) << text;
+  EXPECT_GT(text.find(kNote), text.find("forebay against recompute"));
+}
+
 }  // namespace
 }  // namespace forebay::report
