@@ -66,6 +66,8 @@ class Queue {
   [[nodiscard]] const Error& end_error() const { return end_error_; }
   // From the answer to Connect.
   [[nodiscard]] std::uint16_t controller_id() const { return controller_id_; }
+  // Where end_error() is kVersion: what the peer began with, which was no NVMe/TCP.
+  [[nodiscard]] std::string_view strange_answer() const { return strange_answer_; }
 
   void start();
   [[nodiscard]] std::size_t free_count() const { return free_slots_.size(); }
@@ -119,6 +121,7 @@ class Queue {
   void on_response();
   void on_ready_to_transfer();
   void refuse(TerminateReason reason, std::uint32_t offset, Literal why);
+  void on_fault(std::span<const std::byte> input);
 
   // queue_send.cc
   void fill_batch();
@@ -133,6 +136,7 @@ class Queue {
   QueueState state_ = QueueState::kIdle;
   Error end_error_{Errc::kGone, "nvme: not connected"};
   std::uint16_t controller_id_ = 0;
+  std::string strange_answer_;
   SendFormat format_;
   std::uint32_t host_data_bytes_max_ = 4096;
 
