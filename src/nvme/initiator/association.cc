@@ -55,6 +55,8 @@ void Association::start(const PeerAddress& address) {
   FOREBAY_CHECK(state_ == AssociationState::kIdle);
   state_ = AssociationState::kConnecting;
   address_ = address;
+  loop_.arm(connect_timer_, loop_.now() + options_.connect_time,
+            [this] { close({Errc::kTimedOut, "nvme: the target did not answer in time"}); });
   Connection::Owner& self = *this;
   admin_ = std::make_unique<Connection>(loop_, self, address_, queue_options(0, kAdminEntries));
   // The answer to Keep Alive is what shows that a controller is there at all.
@@ -70,6 +72,7 @@ void Association::on_ready(Connection& /*connection*/) {
   const bool all = std::ranges::all_of(
       queues_, [](const auto& queue) { return queue->queue().state() == QueueState::kReady; });
   if (!all) return;
+  connect_timer_.cancel();
   const bool guards = options_.guard && facts().reserves && !facts().write_protected;
   guards ? begin_guard() : become_ready();
 }
@@ -239,6 +242,7 @@ void Association::close(const Error& error) {
   if (state_ >= AssociationState::kEnding) return;
   state_ = AssociationState::kEnding;
   end_error_ = error;
+  connect_timer_.cancel();
   timer_.cancel();
   keep_alive_timer_.cancel();
   for (const auto& queue : queues_) {

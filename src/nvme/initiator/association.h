@@ -42,7 +42,7 @@ struct AssociationOptions {
   std::uint16_t io_entries = 128;
   Digests digests;
   Nanos keep_alive = std::chrono::seconds(5);     // 0: none. One is sent at half of it.
-  Nanos connect_time = std::chrono::seconds(10);  // of each queue
+  Nanos connect_time = std::chrono::seconds(10);  // until all queues are connected
   Nanos command_time = std::chrono::seconds(30);
   bool guard = false;        // become the only writer
   bool guard_again = false;  // it was held before the connection was lost
@@ -73,6 +73,10 @@ class Association final : private Connection::Owner {
   [[nodiscard]] const ControllerFacts& facts() const { return setup_->facts(); }
   [[nodiscard]] std::uint16_t controller_id() const { return admin_->queue().controller_id(); }
   [[nodiscard]] const Error& end_error() const { return end_error_; }
+  // Where that is kVersion: what the peer answered, if it was no NVMe/TCP.
+  [[nodiscard]] std::string_view strange_answer() const {
+    return admin_ ? admin_->queue().strange_answer() : std::string_view{};
+  }
   // From kReady on, kHeld or kRefused; null: it was not asked for, or is not offered.
   [[nodiscard]] const WriteGuard* guard() const { return guard_.get(); }
 
@@ -115,6 +119,7 @@ class Association final : private Connection::Owner {
   bool keep_alive_sent_ = false;
   QueueCommand shut_down_;
   io::Loop::Timer keep_alive_timer_;
+  io::Loop::Timer connect_timer_;
   io::Loop::Timer timer_;  // of set-up, of shutting down, then of telling the end
 };
 

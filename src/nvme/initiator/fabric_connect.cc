@@ -13,6 +13,8 @@
 namespace forebay::nvme::initiator {
 namespace {
 
+// Of an attempt after the first connection, at most: a target that comes back should be found soon.
+constexpr Nanos kAgainTime = std::chrono::seconds(10);
 constexpr Nanos kBackOffMin = std::chrono::milliseconds(100);
 constexpr Nanos kBackOffMax = std::chrono::seconds(5);
 constexpr std::uint32_t kAlignBytesMin = 4096;  // as a file's, so that a store looks the same
@@ -26,11 +28,6 @@ std::string_view to_string(FabricState state) {
   constexpr std::array<std::string_view, 6> kNames{"opening", "failed", "ready",
                                                    "lost",    "down",   "closing"};
   return kNames[static_cast<std::size_t>(state)];
-}
-
-FabricDevice::FabricDevice(io::Loop& loop, const FabricOptions& options)
-    : loop_(loop), options_(options) {
-  options_.association.guard = options_.write;
 }
 
 FabricDevice::~FabricDevice() {
@@ -49,6 +46,8 @@ FabricDevice::~FabricDevice() {
 Result<std::unique_ptr<FabricDevice>> FabricDevice::open(io::Loop& loop,
                                                          const FabricOptions& options) {
   std::unique_ptr<FabricDevice> device(new FabricDevice(loop, options));
+  device->options_.association.guard = options.write;
+  device->opened_at_ = loop.now();
   device->connect();
   while (device->state_ == FabricState::kOpening) loop.turn();
   if (device->state_ == FabricState::kFailed) return std::unexpected(device->open_error_);
@@ -64,9 +63,11 @@ std::string FabricDevice::describe() const {
 void FabricDevice::connect() {
   const PeerAddress& address = options_.addresses[next_address_];
   next_address_ = (next_address_ + 1) % options_.addresses.size();
+  AssociationOptions wishes = options_.association;
+  wishes.connect_time = attempt_time();
   ++attempts_;
   Association::Owner& self = *this;
-  association_ = std::make_unique<Association>(loop_, self, options_.association);
+  association_ = std::make_unique<Association>(loop_, self, wishes);
   association_->start(address);
 }
 
@@ -139,6 +140,9 @@ Status FabricDevice::take_geometry(const ControllerFacts& facts) {
 
 void FabricDevice::on_ended(Association& association) {
   const Error error = association.end_error();
+  if (state_ == FabricState::kOpening && !association.strange_answer().empty()) {
+    log_warn("{}: the answer begins with \"{}\"", options_.name, association.strange_answer());
+  }
   association_.reset();
   if (state_ == FabricState::kClosing) return;
   if (state_ == FabricState::kReady) {
@@ -158,6 +162,14 @@ void FabricDevice::on_ended(Association& association) {
   }
   if (state_ == FabricState::kOpening) return connect();
   connect_later();
+}
+
+// While it opens, addresses share the time that there is: each has its part of what is left.
+Nanos FabricDevice::attempt_time() const {
+  const Nanos whole = options_.association.connect_time;
+  if (state_ != FabricState::kOpening) return std::min(whole, kAgainTime);
+  const auto left = static_cast<std::int64_t>(options_.addresses.size() - attempts_);
+  return (opened_at_ + whole - loop_.now()) / std::max<std::int64_t>(left, 1);
 }
 
 void FabricDevice::connect_later() {

@@ -52,9 +52,9 @@ struct FabricCounters {
 
 class FabricDevice final : public block::Device, private Association::Owner {
  public:
-  // Drives the loop until the namespace is known or every address failed: then the last one's
-  // error. Beside the command's own: kGone, kTimedOut, kNotFound (name or namespace), kDenied,
-  // kUnsupported, kExists (another process has it open for writing).
+  // Drives the loop until the namespace is known or every address failed, within connect_time in
+  // all: then the last one's error. Beside the command's own: kGone, kTimedOut, kNotFound (name or
+  // namespace), kDenied, kUnsupported, kExists (another process has it open for writing).
   [[nodiscard]] static Result<std::unique_ptr<FabricDevice>> open(io::Loop& loop,
                                                                   const FabricOptions& options);
   ~FabricDevice() override;
@@ -69,7 +69,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   [[nodiscard]] const FabricCounters& counters() const { return counters_; }
 
  private:
-  FabricDevice(io::Loop& loop, const FabricOptions& options);
+  FabricDevice(io::Loop& loop, const FabricOptions& options) : loop_(loop), options_(options) {}
 
   // fabric_device.cc: requests
   void pump();
@@ -93,6 +93,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
 
   // fabric_connect.cc: the connection
   void connect();
+  [[nodiscard]] Nanos attempt_time() const;
   void on_ready(Association& association) override;
   void on_ended(Association& association) override;
   void connect_later();
@@ -112,6 +113,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   std::unique_ptr<Association> association_;
   std::size_t next_address_ = 0;
   std::size_t attempts_ = 0;  // since there was a connection
+  Nanos opened_at_{};
   Nanos lost_at_{};
   io::Loop::Timer connect_timer_;
   io::Loop::Timer lost_timer_;

@@ -271,6 +271,29 @@ TEST_F(FabricDeviceTest, OpeningSaysWhatIsWrong) {
   open(options);
 }
 
+// Whatever it falls silent at: nothing answered, or the controller's first commands only.
+TEST_F(FabricDeviceTest, OpeningEndsAfterItsTimeWhereverTheServerFallsSilent) {
+  const PeerAddress any = loopback(0);
+  const io::FileId silent = engine_.listen(&any.storage, any.bytes).value();
+  const PeerAddress nobody = loopback(engine_.local_port(silent).value());
+  FakeDisk fake_disk;
+  fake_disk.zero_ready_polls = 1U << 30;  // never ready, in a time that is its own
+  FakeServer server(loop_, fake_disk, {});
+  for (const std::vector<PeerAddress>& addresses :
+       {std::vector{nobody}, std::vector{nobody, nobody, nobody},
+        std::vector{loopback(server.port())}, std::vector{nobody, loopback(server.port())}}) {
+    FabricOptions options;
+    options.addresses = addresses;
+    options.association.subsystem_nqn = kTestNqn;
+    options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+    options.association.connect_time = std::chrono::seconds(6);
+    const Nanos start = loop_.now();
+    EXPECT_EQ(open_fails(options), Errc::kTimedOut);
+    EXPECT_NEAR(std::chrono::duration<double>(loop_.now() - start).count(), 6, 0.1);
+  }
+  engine_.close(silent);
+}
+
 // The target closes an association that is silent for its keep-alive time.
 TEST_F(FabricDeviceTest, KeepAliveKeepsAnIdleAssociation) {
   serve();
