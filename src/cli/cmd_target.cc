@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "block/device.h"
+#include "block/device_url.h"
+#include "cli/boot_epoch.h"
 #include "cli/commands.h"
 #include "cli/device_hint.h"
 #include "cli/json_text.h"
@@ -166,6 +168,8 @@ void add_subsystems(nvme::target::Target& target, const TargetConfig& config,
     for (const auto& item : wanted.namespaces) {
       auto& added = subsystem.add_namespace(static_cast<std::uint32_t>(item.id), **device++);
       added.write_protected = item.read_only;
+      // Of a disk elsewhere this process alone knows what it has not flushed.
+      if (!block::has_scheme(item.device)) added.cache_epoch = boot_epoch();
       added.hosts = nvme::target::host_list(item.hosts);
     }
   }

@@ -134,12 +134,20 @@ void Association::begin_guard() {
                                                     .controller_id = controller_id(),
                                                     .host_id = options_.host.id,
                                                     .again = options_.guard_again,
-                                                    .takeover = options_.takeover});
+                                                    .takeover = options_.takeover,
+                                                    .fence_patience = fence_patience()});
   guard_->command().context = this;
   guard_->command().on_done = [](QueueCommand& command) {
     static_cast<Association*>(command.context)->on_guard_answer();
   };
   ask_guard();
+}
+
+// The target ends a controller that it no longer hears after its keep-alive time; it looks once a
+// second, and may round up.
+Nanos Association::fence_patience() const {
+  constexpr Nanos kSlack = std::chrono::seconds(2);
+  return options_.keep_alive == Nanos{0} ? Nanos{0} : options_.keep_alive + kSlack;
 }
 
 void Association::ask_guard() {

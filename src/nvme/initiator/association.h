@@ -93,6 +93,7 @@ class Association final : private Connection::Owner {
   void await_ready();
   void connect_queues();
   void begin_guard();
+  [[nodiscard]] Nanos fence_patience() const;
   void ask_guard();
   void on_guard_answer();
   void become_ready();

@@ -164,7 +164,7 @@ void Connection::advance() {
 
 void Connection::watch_commands() {
   loop_.arm(timer_, loop_.now() + command_time_ / kTicks, [this] {
-    if (queue_.tick() > kTicks) {
+    if (queue_.tick(kTicks) > kTicks) {
       return close({Errc::kTimedOut, "nvme: a command was not answered in time"});
     }
     watch_commands();

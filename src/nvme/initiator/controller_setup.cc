@@ -195,6 +195,9 @@ Status ControllerSetup::take_namespace() {
   facts_.block_bytes = 1U << block_bits;
   if ((field<std::uint8_t>(31) & kReservationWriteExclusive) == 0) facts_.reserves = false;
   facts_.write_protected = (field<std::uint8_t>(99) & 1) != 0;  // NSATTR
+  if (field<std::uint64_t>(kCacheEpochMarkAt) == kCacheEpochMark) {
+    facts_.cache_epoch = field<CacheEpoch>(kCacheEpochAt);
+  }
   state_ = SetupState::kDone;
   return {};
 }

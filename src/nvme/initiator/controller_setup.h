@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "core/clock.h"
+#include "nvme/cache_epoch.h"
 #include "nvme/initiator/queue_command.h"
 
 namespace forebay::nvme::initiator {
@@ -52,6 +53,7 @@ struct ControllerFacts {
   std::uint32_t block_bytes = 0;  // a power of two
   std::uint64_t block_count = 0;
   bool write_protected = false;
+  CacheEpoch cache_epoch{};  // zeroes: the controller tells none
 };
 
 class ControllerSetup {

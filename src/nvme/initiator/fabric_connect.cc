@@ -72,6 +72,7 @@ void FabricDevice::connect() {
 }
 
 void FabricDevice::on_ready(Association& association) {
+  const bool cache_kept = take_cache(association.facts());
   if (const Status taken = take_geometry(association.facts()); !taken) {
     return association.close(taken.error());
   }
@@ -87,7 +88,18 @@ void FabricDevice::on_ready(Association& association) {
   // From now on the address that works is the one to try first.
   next_address_ = (next_address_ + options_.addresses.size() - 1) % options_.addresses.size();
   state_ = FabricState::kReady;
+  const WriteGuard* guard = association.guard();
+  sort_again(guard != nullptr && guard->fenced(), cache_kept);
   pump();
+}
+
+// Whether every acknowledged write is where it was.
+bool FabricDevice::take_cache(const ControllerFacts& facts) {
+  const bool same = facts.cache_epoch != CacheEpoch{} && facts.cache_epoch == facts_.cache_epoch;
+  const bool kept = same || !facts_.volatile_cache || written_ == flushed_;
+  if (!kept) cache_lost_ = true;
+  if (!kept) flushed_ = written_;
+  return kept;
 }
 
 // Opening fails where another process has it; a device that is open goes on reading.
@@ -181,8 +193,6 @@ void FabricDevice::connect_later() {
 void FabricDevice::enter_lost() {
   state_ = FabricState::kLost;
   lost_at_ = loop_.now();
-  if (facts_.volatile_cache && written_ > flushed_) cache_lost_ = true;
-  flushed_ = written_;
   loop_.arm(lost_timer_, lost_at_ + options_.lost_time, [this] { enter_down(); });
 }
 

@@ -6,10 +6,12 @@
 //
 // Requests larger than a command (MDTS) are cut; what the queues have no room for waits in order.
 // While the connection is lost, requests wait until their deadline, or until it is down: then they
-// end with kGone, at once. Reads that were on their way are sent again. Writes and discards are
-// not: they end with kGone, and may have taken effect. Acknowledged writes that no flush has made
-// durable may be gone with a volatile cache when the controller comes back, so the next flush then
-// ends with kIo, once, as fsync() does.
+// end with kGone, at once. What was on its way is sent again on the next connection: reads always;
+// writes and discards where the target shows that nothing of the old connection can land any more
+// (its process is a new one, or it has ended the old controller: WriteGuard), else they end with
+// kGone, and may have taken effect. Acknowledged writes that no flush has made durable may be gone
+// with a volatile cache when the controller comes back, so the next flush then ends with kIo, once,
+// as fsync() does; not where the target tells that its cache is the same (CacheEpoch).
 //
 // A device that is opened for writing becomes the namespace's only writer (WriteGuard), or is not
 // opened: kExists. Where that is lost later on, to a host that preempts or one that came first
@@ -81,6 +83,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   void on_command_done(Command& command);
   void note_success(const Command& command);
   [[nodiscard]] bool should_retry(const Command& command, const Connection& connection) const;
+  void sort_again(bool fenced, bool cache_kept);
   void end_command(Command& command);
   void fail_job(Job& job, const Error& error);
   void settle(Job& job);
@@ -100,6 +103,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   void enter_lost();
   void enter_down();
   [[nodiscard]] Status take_geometry(const ControllerFacts& facts);
+  [[nodiscard]] bool take_cache(const ControllerFacts& facts);
   [[nodiscard]] Status take_guard(const Association& association);
   void lose_guard(const Error& why);
 
@@ -131,7 +135,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   bool pump_again_ = false;
 
   std::uint64_t written_ = 0;  // writes and discards acknowledged
-  std::uint64_t flushed_ = 0;  // of them, made durable, or reported
+  std::uint64_t flushed_ = 0;  // of them, made durable, or lost
   bool cache_lost_ = false;    // the next flush says so
   FabricCounters counters_;
 };

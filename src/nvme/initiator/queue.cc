@@ -106,6 +106,8 @@ Slot& Queue::take_slot(QueueCommand& command) {
               .data_bytes = command.data_bytes,
               .cursor = ScatterCursor(command.pieces)};
   command.slot = slot.index;
+  command.sent = false;
+  command.overdue = false;
   to_send_.push_back(slot);
   return slot;
 }
@@ -172,10 +174,12 @@ void Queue::abandon(QueueCommand& command, const Error& error) {
   return_command(command, std::unexpected(error));
 }
 
-std::uint32_t Queue::tick() {
+std::uint32_t Queue::tick(std::uint32_t due) {
   std::uint32_t longest = 0;
   for (Slot& slot : slots_) {
-    if (slot.state != SlotState::kFree) longest = std::max(longest, ++slot.ticks);
+    if (slot.state == SlotState::kFree) continue;
+    longest = std::max(longest, ++slot.ticks);
+    if (slot.command != nullptr) slot.command->overdue = slot.ticks > due;
   }
   return longest;
 }

@@ -80,8 +80,8 @@ class Queue {
   // carries data to the controller and was sent is not given back: it may still take effect.
   void abandon(QueueCommand& command, const Error& error);
   // One tick of the owner's clock; through how many the longest unanswered command, abandoned or
-  // not, has waited. 0: there is none.
-  [[nodiscard]] std::uint32_t tick();
+  // not, has waited. 0: there is none. A command that waited through more than `due` is overdue.
+  [[nodiscard]] std::uint32_t tick(std::uint32_t due);
   // Ends at once, without a word to the peer.
   void close(const Error& error);
 
