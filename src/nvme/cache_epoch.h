@@ -1,7 +1,8 @@
 // What a Forebay target tells of the volatile cache behind a namespace, so that a host that
-// connects again knows whether what was written and not flushed can be gone: the same epoch as before is the
-// same cache, with all that was written to it. It stands where Identify Namespace leaves room to
-// vendors (NVM Command Set 1.0, 4.1.5.1), behind a mark that others will not have there. Pure.
+// connects again knows whether what was written and not flushed can be gone: the same epoch as
+// before is the same cache, with all that was written to it. It stands where Identify Namespace
+// leaves room to vendors (NVM Command Set 1.0, 4.1.5.1), behind a mark that others will not have
+// there. Pure.
 #pragma once
 
 #include <cstddef>

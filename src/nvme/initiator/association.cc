@@ -198,6 +198,25 @@ void Association::send_keep_alive() {
   admin_->submit(keep_alive_);
 }
 
+// As many at a time as the controller takes; of more the connection's own end takes care.
+void Association::on_overdue(Connection& connection, std::uint16_t command_id) {
+  const std::size_t most = std::min<std::size_t>(aborts_.size(), facts().abort_count_max);
+  for (Abort& abort : std::span(aborts_).first(most)) {
+    if (abort.on_its_way) continue;
+    if (state_ != AssociationState::kReady || !admin_->queue().can_submit()) return;
+    abort.on_its_way = true;
+    abort.command = QueueCommand{};
+    abort.command.sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kAbort);
+    abort.command.sqe.dwords10[0] =
+        connection.queue().id() | (static_cast<std::uint32_t>(command_id) << 16);
+    abort.command.context = &abort;
+    abort.command.on_done = [](QueueCommand& command) {
+      static_cast<Abort*>(command.context)->on_its_way = false;
+    };
+    return admin_->submit(abort.command);
+  }
+}
+
 Connection* Association::pick_queue() {
   if (state_ != AssociationState::kReady) return nullptr;
   Connection* best = nullptr;

@@ -10,6 +10,7 @@
 // Ownership: the owner may destroy it from on_ended() on, from inside too. Threads: one loop's.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -86,6 +87,7 @@ class Association final : private Connection::Owner {
 
  private:
   void on_ready(Connection& connection) override;
+  void on_overdue(Connection& connection, std::uint16_t command_id) override;
   void on_closed(Connection& connection) override;
   void begin_set_up();
   void ask();
@@ -104,6 +106,11 @@ class Association final : private Connection::Owner {
   void end_when_closed();
   [[nodiscard]] QueueOptions queue_options(std::uint16_t id, std::uint16_t entries) const;
 
+  struct Abort {
+    QueueCommand command;
+    bool on_its_way = false;
+  };
+
   io::Loop& loop_;
   Owner& owner_;
   AssociationOptions options_;
@@ -118,6 +125,7 @@ class Association final : private Connection::Owner {
   Nanos ready_until_{};  // by then CSTS.RDY
   QueueCommand keep_alive_;
   bool keep_alive_sent_ = false;
+  std::array<Abort, 4> aborts_;
   QueueCommand shut_down_;
   io::Loop::Timer keep_alive_timer_;
   io::Loop::Timer connect_timer_;

@@ -149,6 +149,7 @@ Status ControllerSetup::take_controller() {
   if (capsule_units < kCapsuleBytes / 16 || field<std::uint16_t>(1800) != 0) {
     return fail(Errc::kUnsupported, "nvme: the controller's capsules are too small, or offset");
   }
+  facts_.abort_count_max = field<std::uint8_t>(258) + 1U;  // ACL, from 0
   facts_.keeps_alive = field<std::uint16_t>(320) != 0;
   facts_.deallocates = (field<std::uint16_t>(520) & 4) != 0;  // ONCS
   facts_.reserves = (field<std::uint16_t>(520) & kReservationCommands) != 0;

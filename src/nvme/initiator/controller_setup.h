@@ -46,6 +46,7 @@ struct ControllerFacts {
   bool keeps_alive = false;       // it has the Keep Alive command
   std::uint32_t capsule_data_bytes_max = 0;
   std::uint32_t transfer_bytes_max = 0;  // of one command
+  std::uint32_t abort_count_max = 1;     // Abort commands at a time
   bool volatile_cache = false;           // Flush means something
   bool deallocates = false;              // Dataset Management
   bool reserves = false;                 // Write Exclusive reservations of this namespace

@@ -189,6 +189,11 @@ void FabricDevice::on_command_done(Command& command) {
   if (command.base.status.code == StatusCode::kReservationConflict && !reads) {
     lose_guard({Errc::kExists, "nvme: another process has taken it over"});
   }
+  if (command.base.status.code == StatusCode::kAbortRequested && command.base.overdue) {
+    ++counters_.aborted;
+    command.base.result =
+        fail(Errc::kTimedOut, "nvme: a command was not answered in time, and was aborted");
+  }
   if (command.base.result) {
     note_success(command);
   } else if (should_retry(command, connection)) {

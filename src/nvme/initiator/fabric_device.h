@@ -18,7 +18,8 @@
 // after an outage, writes, discards and flushes fail with kExists from then on; reads do not.
 //
 // A deadline ends what still waits; a command that the controller has is given back by cancel(), a
-// write when it is answered. One that is not answered within command_time ends the connection.
+// write when it is answered. One that is not answered within command_time is aborted; if that does
+// not end it, the connection ends. It fails with kTimedOut.
 //
 // Ownership: as block::Device. Threads: one loop's; open() and the destructor drive it.
 #pragma once
@@ -48,6 +49,7 @@ struct FabricOptions {
 struct FabricCounters {
   std::uint64_t commands = 0;  // sent, again included
   std::uint64_t retries = 0;
+  std::uint64_t aborted = 0;  // they were not answered in time
   std::uint64_t connections_lost = 0;
   std::uint64_t connect_failures = 0;
 };

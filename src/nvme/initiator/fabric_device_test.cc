@@ -490,6 +490,66 @@ TEST_F(FabricDeviceTest, AControllerThatFallsSilentIsLeftAndFoundAgain) {
   device_.reset();
 }
 
+// Aborted, the command alone fails; the connection and its other commands go on.
+TEST_F(FabricDeviceTest, ACommandThatIsNotAnsweredIsAborted) {
+  FakeDisk fake_disk;
+  FakeServer server(loop_, fake_disk, {});
+  FabricOptions options;
+  options.name = "nvme+tcp://fake";
+  options.addresses = {loopback(server.port())};
+  options.association.subsystem_nqn = kTestNqn;
+  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  options.association.command_time = std::chrono::seconds(4);
+  open(options);
+  fake_disk.on_abort = [&server](std::uint32_t dword10) {
+    server.controller(1).respond(static_cast<std::uint16_t>(dword10 >> 16), 0x07 << 1);
+    server.push(1);
+    return true;
+  };
+  server.controller(1).options.answers_io = false;
+  Ask write(RequestKind::kWrite, 0, 1, 1);
+  const Nanos start = loop_.now();
+  run(write);
+  EXPECT_EQ(write.error(), Errc::kTimedOut);
+  EXPECT_NEAR(std::chrono::duration<double>(loop_.now() - start).count(), 4.25, 0.3);
+  ASSERT_EQ(fake_disk.aborts.size(), 1U);
+  EXPECT_EQ(fake_disk.aborts[0],
+            1U | (std::uint32_t{server.controller(1).commands.back().command_id} << 16));
+  server.controller(1).options.answers_io = true;
+  Ask again(RequestKind::kWrite, 0, 1, 1);
+  run(again);
+  EXPECT_FALSE(again.error());
+  EXPECT_EQ(device_->counters().connections_lost, 0U);
+  EXPECT_EQ(device_->counters().aborted, 1U);
+  device_.reset();
+}
+
+// The fake takes one Abort at a time, and does not end a command by it.
+TEST_F(FabricDeviceTest, NoMoreAbortsAreOnTheirWayThanTheControllerTakes) {
+  FakeDisk fake_disk;
+  FakeServer server(loop_, fake_disk, {});
+  FabricOptions options;
+  options.name = "nvme+tcp://fake";
+  options.addresses = {loopback(server.port())};
+  options.association.subsystem_nqn = kTestNqn;
+  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  options.association.command_time = std::chrono::seconds(4);
+  open(options);
+  server.controller(1).options.answers_io = false;
+  Ask first(RequestKind::kWrite, 0, 1, 1);
+  Ask second(RequestKind::kWrite, kBlock, 1, 1);
+  device_->submit(first.request);
+  device_->submit(second.request);
+  await(first);
+  await(second);
+  EXPECT_EQ(first.error(), Errc::kTimedOut);
+  EXPECT_EQ(second.error(), Errc::kTimedOut);
+  EXPECT_EQ(fake_disk.aborts.size(), 1U);
+  pass(std::chrono::seconds(1));
+  EXPECT_EQ(device_->counters().connections_lost, 1U);
+  device_.reset();
+}
+
 // Whatever is under way, the device waits for it or gives it back, once.
 TEST_F(FabricDeviceTest, ClosingEndsEverything) {
   serve(std::chrono::milliseconds(20));

@@ -184,6 +184,15 @@ std::uint32_t Queue::tick(std::uint32_t due) {
   return longest;
 }
 
+std::vector<std::uint16_t> Queue::waiting_for(std::uint32_t ticks) const {
+  std::vector<std::uint16_t> ids;
+  for (const Slot& slot : slots_) {
+    const bool sent = slot.state == SlotState::kAwaiting || slot.state == SlotState::kSending;
+    if (sent && slot.ticks == ticks) ids.push_back(command_id(slot));
+  }
+  return ids;
+}
+
 void Queue::close(const Error& error) {
   end(error);
   control_pdu_.reset();

@@ -64,6 +64,7 @@ class Queue {
   [[nodiscard]] QueueState state() const { return state_; }
   // Why it ended. kGone where the peer or the network did it.
   [[nodiscard]] const Error& end_error() const { return end_error_; }
+  [[nodiscard]] std::uint16_t id() const { return options_.queue_id; }
   // From the answer to Connect.
   [[nodiscard]] std::uint16_t controller_id() const { return controller_id_; }
   // Where end_error() is kVersion: what the peer began with, which was no NVMe/TCP.
@@ -82,6 +83,8 @@ class Queue {
   // One tick of the owner's clock; through how many the longest unanswered command, abandoned or
   // not, has waited. 0: there is none. A command that waited through more than `due` is overdue.
   [[nodiscard]] std::uint32_t tick(std::uint32_t due);
+  // Identifiers of those that were sent, not answered, and waited through just so many ticks.
+  [[nodiscard]] std::vector<std::uint16_t> waiting_for(std::uint32_t ticks) const;
   // Ends at once, without a word to the peer.
   void close(const Error& error);
 
