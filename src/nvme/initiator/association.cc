@@ -170,7 +170,30 @@ void Association::on_guard_answer() {
 void Association::become_ready() {
   state_ = AssociationState::kReady;
   if (facts().keeps_alive && options_.keep_alive != Nanos{0}) arm_keep_alive();
+  if (facts().namespace_events) begin_watch();
   owner_.on_ready(*this);
+}
+
+void Association::begin_watch() {
+  watch_ = std::make_unique<NamespaceWatch>(options_.namespace_id, facts());
+  watch_->command().context = this;
+  watch_->command().on_done = [](QueueCommand& command) {
+    static_cast<Association*>(command.context)->on_watch_answer();
+  };
+  ask_watch();
+}
+
+void Association::ask_watch() {
+  if (!admin_->queue().can_submit()) return;
+  watch_->prepare();
+  admin_->submit(watch_->command());
+}
+
+void Association::on_watch_answer() {
+  if (state_ != AssociationState::kReady) return;
+  const bool changed = watch_->take();
+  if (watch_->state() != WatchState::kOff) ask_watch();
+  if (changed) owner_.on_namespace_changed(*this, watch_->facts());
 }
 
 void Association::arm_keep_alive() {

@@ -18,6 +18,7 @@
 
 #include "nvme/initiator/connection.h"
 #include "nvme/initiator/controller_setup.h"
+#include "nvme/initiator/namespace_watch.h"
 #include "nvme/initiator/write_guard.h"
 
 namespace forebay::nvme::initiator {
@@ -56,6 +57,9 @@ class Association final : private Connection::Owner {
    public:
     virtual ~Owner() = default;
     virtual void on_ready(Association& association) = 0;
+    // The namespace is another than before, or of no use any more, or gone.
+    virtual void on_namespace_changed(Association& /*association*/,
+                                      const Result<ControllerFacts>& /*facts*/) {}
     // No command is here and nothing is in flight; end_error() says why.
     virtual void on_ended(Association& association) = 0;
   };
@@ -99,6 +103,9 @@ class Association final : private Connection::Owner {
   void ask_guard();
   void on_guard_answer();
   void become_ready();
+  void begin_watch();
+  void ask_watch();
+  void on_watch_answer();
   void arm_keep_alive();
   void send_keep_alive();
   void send_shut_down();
@@ -122,6 +129,7 @@ class Association final : private Connection::Owner {
   std::size_t next_queue_ = 0;  // where picking starts, so that equal ones take turns
   std::unique_ptr<ControllerSetup> setup_;
   std::unique_ptr<WriteGuard> guard_;
+  std::unique_ptr<NamespaceWatch> watch_;
   Nanos ready_until_{};  // by then CSTS.RDY
   QueueCommand keep_alive_;
   bool keep_alive_sent_ = false;

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,7 @@ struct ControllerFacts {
   std::uint32_t transfer_bytes_max = 0;  // of one command
   std::uint32_t abort_count_max = 1;     // Abort commands at a time
   bool volatile_cache = false;           // Flush means something
+  bool namespace_events = false;         // it tells of changes
   bool deallocates = false;              // Dataset Management
   bool reserves = false;                 // Write Exclusive reservations of this namespace
   std::string model;
@@ -56,6 +58,10 @@ struct ControllerFacts {
   bool write_protected = false;
   CacheEpoch cache_epoch{};  // zeroes: the controller tells none
 };
+
+// Reads the page of Identify Namespace into the facts that are the namespace's. kNotFound: it is
+// not active; kUnsupported: of no use here.
+[[nodiscard]] Status read_namespace(std::span<const std::byte> page, ControllerFacts& facts);
 
 class ControllerSetup {
  public:

@@ -146,8 +146,28 @@ Status FabricDevice::take_geometry(const ControllerFacts& facts) {
   } else if (facts.block_bytes != facts_.block_bytes || size < geometry_.size_bytes) {
     return fail(Errc::kInvalid, "nvme: the namespace has another size than before");
   }
+  take_size(size);
   facts_ = facts;
   return {};
+}
+
+void FabricDevice::take_size(std::uint64_t size_bytes) {
+  if (size_bytes == geometry_.size_bytes) return;
+  log_warn("{}: the namespace has {} now; it had {}", options_.name, format_bytes(size_bytes),
+           format_bytes(geometry_.size_bytes));
+  geometry_.size_bytes = size_bytes;
+}
+
+void FabricDevice::on_namespace_changed(Association& /*association*/,
+                                        const Result<ControllerFacts>& facts) {
+  if (!facts) return log_warn("{}: {}", options_.name, to_string(facts.error()));
+  if (facts->block_bytes != facts_.block_bytes) {
+    return log_warn("{}: the namespace has blocks of another size now: open it again",
+                    options_.name);
+  }
+  take_size(round_down(facts->block_count * facts->block_bytes, geometry_.align_bytes));
+  geometry_.read_only = !options_.write || facts->write_protected;
+  facts_ = *facts;
 }
 
 void FabricDevice::on_ended(Association& association) {

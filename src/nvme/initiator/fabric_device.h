@@ -17,6 +17,9 @@
 // opened: kExists. Where that is lost later on, to a host that preempts or one that came first
 // after an outage, writes, discards and flushes fail with kExists from then on; reads do not.
 //
+// A target that tells of changes changes geometry(): the namespace grows and shrinks while it is
+// open. Requests beyond a smaller size are refused.
+//
 // A deadline ends what still waits; a command that the controller has is given back by cancel(), a
 // write when it is answered. One that is not answered within command_time is aborted; if that does
 // not end it, the connection ends. It fails with kTimedOut.
@@ -101,6 +104,9 @@ class FabricDevice final : public block::Device, private Association::Owner {
   [[nodiscard]] Nanos attempt_time() const;
   void on_ready(Association& association) override;
   void on_ended(Association& association) override;
+  void on_namespace_changed(Association& association,
+                            const Result<ControllerFacts>& facts) override;
+  void take_size(std::uint64_t size_bytes);
   void connect_later();
   void enter_lost();
   void enter_down();

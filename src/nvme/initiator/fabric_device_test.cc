@@ -550,6 +550,38 @@ TEST_F(FabricDeviceTest, NoMoreAbortsAreOnTheirWayThanTheControllerTakes) {
   device_.reset();
 }
 
+// One event request after another: each change is seen, and an idle minute does not end the wait.
+TEST_F(FabricDeviceTest, ANamespaceThatChangesIsSeenWhileItIsOpen) {
+  serve();
+  open();
+  const auto larger = block::make_memory_device(loop_, {.size_bytes = 16 * kMiB});
+  const auto smaller = block::make_memory_device(loop_, {.size_bytes = 4 * kMiB});
+  Ask early(RequestKind::kWrite, 16 * kMiB - kBlock, 1, 5);
+  run(early);
+  EXPECT_EQ(early.error(), Errc::kInvalid);
+  target_->subsystem().add_namespace(1, *larger);
+  target_->subsystem().announce(1);
+  pass(std::chrono::seconds(1));
+  EXPECT_EQ(device_->geometry().size_bytes, 16 * kMiB);
+  Ask last(RequestKind::kRead, 16 * kMiB - kBlock, 1);
+  run(last);
+  EXPECT_FALSE(last.error());
+  pass(std::chrono::minutes(2));
+  target_->subsystem().add_namespace(1, *smaller);
+  target_->subsystem().announce(1);
+  pass(std::chrono::seconds(1));
+  EXPECT_EQ(device_->geometry().size_bytes, 4 * kMiB);
+  target_->subsystem().remove_namespace(1);
+  pass(std::chrono::seconds(1));
+  Ask gone(RequestKind::kRead, 0, 1);
+  run(gone);
+  EXPECT_EQ(gone.error(), Errc::kGone);
+  EXPECT_EQ(device_->geometry().size_bytes, 4 * kMiB);
+  EXPECT_EQ(device_->counters().connections_lost, 0U);
+  device_.reset();
+  target_->stop({});
+}
+
 // Whatever is under way, the device waits for it or gives it back, once.
 TEST_F(FabricDeviceTest, ClosingEndsEverything) {
   serve(std::chrono::milliseconds(20));

@@ -178,6 +178,7 @@ std::uint32_t Queue::tick(std::uint32_t due) {
   std::uint32_t longest = 0;
   for (Slot& slot : slots_) {
     if (slot.state == SlotState::kFree) continue;
+    if (slot.command != nullptr && slot.command->untimed) continue;
     longest = std::max(longest, ++slot.ticks);
     if (slot.command != nullptr) slot.command->overdue = slot.ticks > due;
   }

@@ -81,7 +81,8 @@ class Queue {
   // carries data to the controller and was sent is not given back: it may still take effect.
   void abandon(QueueCommand& command, const Error& error);
   // One tick of the owner's clock; through how many the longest unanswered command, abandoned or
-  // not, has waited. 0: there is none. A command that waited through more than `due` is overdue.
+  // not, has waited; of untimed ones nothing is counted. 0: there is none. A command that waited
+  // through more than `due` is overdue.
   [[nodiscard]] std::uint32_t tick(std::uint32_t due);
   // Identifiers of those that were sent, not answered, and waited through just so many ticks.
   [[nodiscard]] std::vector<std::uint16_t> waiting_for(std::uint32_t ticks) const;
