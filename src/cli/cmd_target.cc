@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "block/device.h"
+#include "block/device_url.h"
+#include "cli/boot_epoch.h"
 #include "cli/commands.h"
+#include "cli/device_hint.h"
 #include "cli/json_text.h"
 #include "cli/standard_error.h"
 #include "core/bytes.h"
@@ -91,13 +94,19 @@ std::optional<TargetConfig> config_of_file(const Invocation& call) {
   return nvme::target::read_target_config(file, *text, call.mistakes());
 }
 
+// The log's line has said that another process has it, and which.
+std::string open_failure(const Error& error) {
+  return error.code == Errc::kExists ? "one process at a time may write it (exists)"
+                                     : to_string(error);
+}
+
 std::string open_hint(const Error& error, std::uint64_t size_bytes) {
   switch (error.code) {
     case Errc::kNotFound:
       return size_bytes == 0 ? "check the path, or make the file with --size 1G"
                              : "the folder of the file must exist";
     case Errc::kExists:
-      return "another process has it open; a second export would corrupt it";
+      return "a second export would corrupt it: end that process, or let hosts use its export";
     case Errc::kNoSpace:
       return "free space on the file system, or choose a smaller --size";
     case Errc::kInvalid:
@@ -136,7 +145,12 @@ std::optional<Devices> open_devices(io::Loop& loop, const TargetConfig& config) 
       if (!device) {
         const std::string what =
             item.place.empty() ? item.device : fmt::format("{}: {}", item.place, item.device);
-        explain(what, device.error(), open_hint(device.error(), item.size_bytes));
+        if (const auto words = device_words(item.device, device.error())) {
+          tell("{}: {}\n  hint: {}\n", what, words->what, words->hint);
+        } else {
+          tell("{}: {}\n  hint: {}\n", what, open_failure(device.error()),
+               open_hint(device.error(), item.size_bytes));
+        }
         return std::nullopt;
       }
       devices.push_back(std::move(*device));
@@ -154,6 +168,8 @@ void add_subsystems(nvme::target::Target& target, const TargetConfig& config,
     for (const auto& item : wanted.namespaces) {
       auto& added = subsystem.add_namespace(static_cast<std::uint32_t>(item.id), **device++);
       added.write_protected = item.read_only;
+      // Of a disk elsewhere this process alone knows what it has not flushed.
+      if (!block::has_scheme(item.device)) added.cache_epoch = boot_epoch();
       added.hosts = nvme::target::host_list(item.hosts);
     }
   }

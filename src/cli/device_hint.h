@@ -1,6 +1,7 @@
-// What helps when a device on another machine cannot be used.
+// What to say when a device on another machine cannot be used.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,7 +9,12 @@
 
 namespace forebay::cli {
 
-// Empty where the device is of this machine.
-[[nodiscard]] std::string device_hint(std::string_view url, const Error& error);
+struct DeviceWords {
+  std::string what;  // went wrong, in one line
+  std::string hint;  // what helps
+};
+
+// Nothing where the device is of this machine.
+[[nodiscard]] std::optional<DeviceWords> device_words(std::string_view url, const Error& error);
 
 }  // namespace forebay::cli

@@ -41,18 +41,25 @@ bool explained_by_size(const std::string& url, const Error& error,
 
 void explain(const std::string& url, const Error& error, const OpenStoreOptions& options) {
   if (explained_by_size(url, error, options)) return;
-  tell("{}: {}\n", url, to_string(error));
+  const auto words = device_words(url, error);
+  // The log's line has said that another process has it, and which.
+  tell("{}: {}\n", url,
+       words                         ? words->what
+       : error.code == Errc::kExists ? "one process at a time may write it (exists)"
+                                     : to_string(error));
   if (const std::string hint = limit_hint(error); !hint.empty()) {
     tell_lines(hint);
     return;
   }
-  if (const std::string hint = device_hint(url, error); !hint.empty()) {
-    tell("  hint: {}\n", hint);
+  if (words) {
+    tell("  hint: {}\n", words->hint);
     return;
   }
   switch (error.code) {
     case Errc::kExists:
-      tell("  hint: another process has this store open; one at a time\n");
+      tell(
+          "  hint: end that process; where it is `forebay target`, use the disk through the URL "
+          "that it serves, nvme+tcp://...\n");
       break;
     case Errc::kNotFound:
       tell("  hint: {}\n", options.size_bytes == 0
@@ -135,22 +142,37 @@ Task<Result<std::size_t>> read_from(block::Device* device, std::uint64_t offset,
   co_return co_await block::read(*device, offset, {&piece, 1});
 }
 
-// Whether a disk elsewhere holds anything at its beginning; nothing when it says why it cannot
-// tell.
-std::optional<bool> holds_something_there(const std::string& url) {
+// Whether an open device holds anything at its beginning.
+Result<bool> holds_something_at_first(const OpenStore& opened) {
   constexpr std::size_t kLookBytes = 1 << 20;
+  block::Device& device = *opened.device;
+  const std::uint64_t size = std::min<std::uint64_t>(kLookBytes, device.geometry().size_bytes);
+  const AlignedMemory memory = allocate_aligned(size, device.geometry().align_bytes);
+  FOREBAY_TRY(read, opened.loop->run(read_from(&device, 0, {memory.get(), size})));
+  return !is_nothing({memory.get(), read});
+}
+
+// The same of a disk elsewhere; nothing when it says why it cannot tell.
+std::optional<bool> holds_something_there(const std::string& url) {
   const auto opened = open_flash_device(url, {.reads_only = true});
   if (!opened) return std::nullopt;
-  const std::uint64_t size =
-      std::min<std::uint64_t>(kLookBytes, opened->device->geometry().size_bytes);
-  const AlignedMemory memory = allocate_aligned(size, opened->device->geometry().align_bytes);
-  const iovec piece{memory.get(), size};
-  const auto read = opened->loop->run(read_from(opened->device.get(), 0, piece));
-  if (!read) {
-    explain(url, read.error(), {});
-    return std::nullopt;
-  }
-  return !is_nothing({memory.get(), size});
+  const auto looked = holds_something_at_first(*opened);
+  if (looked) return *looked;
+  explain(url, looked.error(), {});
+  return std::nullopt;
+}
+
+// Of a disk that nothing was ever written to, that it is no damaged store; whether it is one.
+bool explained_by_blank_disk(const std::string& url, const Error& error, const OpenStore& opened) {
+  if (error.code != Errc::kCorrupt || !block::names_disk(url)) return false;
+  const auto looked = holds_something_at_first(opened);
+  if (!looked || *looked) return false;
+  const std::string size = format_bytes(opened.device->geometry().size_bytes);
+  tell(
+      "{}: holds no store yet: the disk ({}) begins with nothing\n  hint: the first `forebay store "
+      "put` or `import` makes one with --size, which may be the disk's own: --size {}\n",
+      url, size, opened.device->geometry().size_bytes);
+  return true;
 }
 
 // Of the files that --size makes (block::open_device).
@@ -215,15 +237,19 @@ std::optional<bool> is_taken(const std::string& url) {
 }
 
 // What to do about a block that the store cannot hold: the size that would, where there is one.
-std::string larger_store(std::uint64_t data_bytes, const block::Geometry& geometry) {
+std::string larger_store(const std::string& url, std::uint64_t data_bytes,
+                         const block::Geometry& geometry) {
   constexpr std::uint64_t kSizeMin = kMiB;
   constexpr std::uint64_t kSizeMax = 16 * kGiB;  // records stop growing before
   for (std::uint64_t size = kSizeMin; size <= kSizeMax; size *= 2) {
     block::Geometry larger = geometry;
     larger.size_bytes = size;
-    if (store::block_bytes_max(larger) >= data_bytes) {
-      return fmt::format("make a store at another path with --size {}M or more", size / kMiB);
+    if (store::block_bytes_max(larger) < data_bytes) continue;
+    if (block::names_disk(url)) {
+      return fmt::format("cut it into smaller blocks, or use a disk of {} MiB or more",
+                         size / kMiB);
     }
+    return fmt::format("make a store at another path with --size {}M or more", size / kMiB);
   }
   return "no store takes it: cut it into smaller blocks";
 }
@@ -236,7 +262,7 @@ bool holds_block(const std::string& url, const OpenStore& opened, const OpenStor
   if (most == 0 || options.data_bytes <= most) return true;
   tell("{}: a block here has at most {} bytes ({}), this one has {} ({})\n  hint: {}\n", url, most,
        format_bytes(most), options.data_bytes, format_bytes(options.data_bytes),
-       larger_store(options.data_bytes, opened.device->geometry()));
+       larger_store(url, options.data_bytes, opened.device->geometry()));
   return false;
 }
 
@@ -251,7 +277,7 @@ std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreO
   store_options.flash_options.format = options.size_bytes != 0;
   auto store = opened->loop->run(store::Store::open(opened->loop.get(), std::move(store_options)));
   if (!store) {
-    explain(url, store.error(), options);
+    if (!explained_by_blank_disk(url, store.error(), *opened)) explain(url, store.error(), options);
     return std::nullopt;
   }
   opened->store = std::move(*store);

@@ -55,6 +55,8 @@ void Association::start(const PeerAddress& address) {
   FOREBAY_CHECK(state_ == AssociationState::kIdle);
   state_ = AssociationState::kConnecting;
   address_ = address;
+  loop_.arm(connect_timer_, loop_.now() + options_.connect_time,
+            [this] { close({Errc::kTimedOut, "nvme: the target did not answer in time"}); });
   Connection::Owner& self = *this;
   admin_ = std::make_unique<Connection>(loop_, self, address_, queue_options(0, kAdminEntries));
   // The answer to Keep Alive is what shows that a controller is there at all.
@@ -70,6 +72,7 @@ void Association::on_ready(Connection& /*connection*/) {
   const bool all = std::ranges::all_of(
       queues_, [](const auto& queue) { return queue->queue().state() == QueueState::kReady; });
   if (!all) return;
+  connect_timer_.cancel();
   const bool guards = options_.guard && facts().reserves && !facts().write_protected;
   guards ? begin_guard() : become_ready();
 }
@@ -131,12 +134,20 @@ void Association::begin_guard() {
                                                     .controller_id = controller_id(),
                                                     .host_id = options_.host.id,
                                                     .again = options_.guard_again,
-                                                    .takeover = options_.takeover});
+                                                    .takeover = options_.takeover,
+                                                    .fence_patience = fence_patience()});
   guard_->command().context = this;
   guard_->command().on_done = [](QueueCommand& command) {
     static_cast<Association*>(command.context)->on_guard_answer();
   };
   ask_guard();
+}
+
+// The target ends a controller that it no longer hears after its keep-alive time; it looks once a
+// second, and may round up.
+Nanos Association::fence_patience() const {
+  constexpr Nanos kSlack = std::chrono::seconds(2);
+  return options_.keep_alive == Nanos{0} ? Nanos{0} : options_.keep_alive + kSlack;
 }
 
 void Association::ask_guard() {
@@ -159,7 +170,30 @@ void Association::on_guard_answer() {
 void Association::become_ready() {
   state_ = AssociationState::kReady;
   if (facts().keeps_alive && options_.keep_alive != Nanos{0}) arm_keep_alive();
+  if (facts().namespace_events) begin_watch();
   owner_.on_ready(*this);
+}
+
+void Association::begin_watch() {
+  watch_ = std::make_unique<NamespaceWatch>(options_.namespace_id, facts());
+  watch_->command().context = this;
+  watch_->command().on_done = [](QueueCommand& command) {
+    static_cast<Association*>(command.context)->on_watch_answer();
+  };
+  ask_watch();
+}
+
+void Association::ask_watch() {
+  if (!admin_->queue().can_submit()) return;
+  watch_->prepare();
+  admin_->submit(watch_->command());
+}
+
+void Association::on_watch_answer() {
+  if (state_ != AssociationState::kReady) return;
+  const bool changed = watch_->take();
+  if (watch_->state() != WatchState::kOff) ask_watch();
+  if (changed) owner_.on_namespace_changed(*this, watch_->facts());
 }
 
 void Association::arm_keep_alive() {
@@ -185,6 +219,25 @@ void Association::send_keep_alive() {
     }
   };
   admin_->submit(keep_alive_);
+}
+
+// As many at a time as the controller takes; of more the connection's own end takes care.
+void Association::on_overdue(Connection& connection, std::uint16_t command_id) {
+  const std::size_t most = std::min<std::size_t>(aborts_.size(), facts().abort_count_max);
+  for (Abort& abort : std::span(aborts_).first(most)) {
+    if (abort.on_its_way) continue;
+    if (state_ != AssociationState::kReady || !admin_->queue().can_submit()) return;
+    abort.on_its_way = true;
+    abort.command = QueueCommand{};
+    abort.command.sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kAbort);
+    abort.command.sqe.dwords10[0] =
+        connection.queue().id() | (static_cast<std::uint32_t>(command_id) << 16);
+    abort.command.context = &abort;
+    abort.command.on_done = [](QueueCommand& command) {
+      static_cast<Abort*>(command.context)->on_its_way = false;
+    };
+    return admin_->submit(abort.command);
+  }
 }
 
 Connection* Association::pick_queue() {
@@ -239,6 +292,7 @@ void Association::close(const Error& error) {
   if (state_ >= AssociationState::kEnding) return;
   state_ = AssociationState::kEnding;
   end_error_ = error;
+  connect_timer_.cancel();
   timer_.cancel();
   keep_alive_timer_.cancel();
   for (const auto& queue : queues_) {

@@ -10,6 +10,7 @@
 // Ownership: the owner may destroy it from on_ended() on, from inside too. Threads: one loop's.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 
 #include "nvme/initiator/connection.h"
 #include "nvme/initiator/controller_setup.h"
+#include "nvme/initiator/namespace_watch.h"
 #include "nvme/initiator/write_guard.h"
 
 namespace forebay::nvme::initiator {
@@ -42,7 +44,7 @@ struct AssociationOptions {
   std::uint16_t io_entries = 128;
   Digests digests;
   Nanos keep_alive = std::chrono::seconds(5);     // 0: none. One is sent at half of it.
-  Nanos connect_time = std::chrono::seconds(10);  // of each queue
+  Nanos connect_time = std::chrono::seconds(10);  // until all queues are connected
   Nanos command_time = std::chrono::seconds(30);
   bool guard = false;        // become the only writer
   bool guard_again = false;  // it was held before the connection was lost
@@ -55,6 +57,9 @@ class Association final : private Connection::Owner {
    public:
     virtual ~Owner() = default;
     virtual void on_ready(Association& association) = 0;
+    // The namespace is another than before, or of no use any more, or gone.
+    virtual void on_namespace_changed(Association& /*association*/,
+                                      const Result<ControllerFacts>& /*facts*/) {}
     // No command is here and nothing is in flight; end_error() says why.
     virtual void on_ended(Association& association) = 0;
   };
@@ -73,6 +78,10 @@ class Association final : private Connection::Owner {
   [[nodiscard]] const ControllerFacts& facts() const { return setup_->facts(); }
   [[nodiscard]] std::uint16_t controller_id() const { return admin_->queue().controller_id(); }
   [[nodiscard]] const Error& end_error() const { return end_error_; }
+  // Where that is kVersion: what the peer answered, if it was no NVMe/TCP.
+  [[nodiscard]] std::string_view strange_answer() const {
+    return admin_ ? admin_->queue().strange_answer() : std::string_view{};
+  }
   // From kReady on, kHeld or kRefused; null: it was not asked for, or is not offered.
   [[nodiscard]] const WriteGuard* guard() const { return guard_.get(); }
 
@@ -82,6 +91,7 @@ class Association final : private Connection::Owner {
 
  private:
   void on_ready(Connection& connection) override;
+  void on_overdue(Connection& connection, std::uint16_t command_id) override;
   void on_closed(Connection& connection) override;
   void begin_set_up();
   void ask();
@@ -89,15 +99,24 @@ class Association final : private Connection::Owner {
   void await_ready();
   void connect_queues();
   void begin_guard();
+  [[nodiscard]] Nanos fence_patience() const;
   void ask_guard();
   void on_guard_answer();
   void become_ready();
+  void begin_watch();
+  void ask_watch();
+  void on_watch_answer();
   void arm_keep_alive();
   void send_keep_alive();
   void send_shut_down();
   void await_shut_down();
   void end_when_closed();
   [[nodiscard]] QueueOptions queue_options(std::uint16_t id, std::uint16_t entries) const;
+
+  struct Abort {
+    QueueCommand command;
+    bool on_its_way = false;
+  };
 
   io::Loop& loop_;
   Owner& owner_;
@@ -110,11 +129,14 @@ class Association final : private Connection::Owner {
   std::size_t next_queue_ = 0;  // where picking starts, so that equal ones take turns
   std::unique_ptr<ControllerSetup> setup_;
   std::unique_ptr<WriteGuard> guard_;
+  std::unique_ptr<NamespaceWatch> watch_;
   Nanos ready_until_{};  // by then CSTS.RDY
   QueueCommand keep_alive_;
   bool keep_alive_sent_ = false;
+  std::array<Abort, 4> aborts_;
   QueueCommand shut_down_;
   io::Loop::Timer keep_alive_timer_;
+  io::Loop::Timer connect_timer_;
   io::Loop::Timer timer_;  // of set-up, of shutting down, then of telling the end
 };
 

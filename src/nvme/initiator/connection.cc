@@ -14,7 +14,8 @@ constexpr Nanos kEndingTime = std::chrono::seconds(1);
 // Until an engine that was full is asked again.
 constexpr Nanos kRefusedTime = std::chrono::milliseconds(1);
 // A command's time is counted in so many ticks.
-constexpr std::uint32_t kTicks = 4;
+constexpr std::uint32_t kTicks = 8;
+constexpr std::uint32_t kAbortTicks = 2;
 
 }  // namespace
 
@@ -164,10 +165,13 @@ void Connection::advance() {
 
 void Connection::watch_commands() {
   loop_.arm(timer_, loop_.now() + command_time_ / kTicks, [this] {
-    if (queue_.tick() > kTicks) {
+    const std::uint32_t patience = queue_.id() == 0 ? kTicks : kTicks + kAbortTicks;
+    if (queue_.tick(kTicks) > patience) {
       return close({Errc::kTimedOut, "nvme: a command was not answered in time"});
     }
     watch_commands();
+    if (queue_.id() == 0) return;
+    for (const std::uint16_t id : queue_.waiting_for(kTicks + 1)) owner_.on_overdue(*this, id);
   });
 }
 

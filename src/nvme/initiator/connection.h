@@ -30,6 +30,8 @@ class Connection {
    public:
     virtual ~Owner() = default;
     virtual void on_ready(Connection& connection) = 0;
+    // An I/O command was not answered in its time: for an Abort. The connection ends soon.
+    virtual void on_overdue(Connection& connection, std::uint16_t command_id) = 0;
     // Every command was given back and nothing is in flight; end_error() says why.
     virtual void on_closed(Connection& connection) = 0;
   };
@@ -40,7 +42,8 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   // The queue must be ready within `patience`; then every command must be answered within
-  // `command_time`, or a quarter more, or the connection ends with kTimedOut.
+  // `command_time`, or an eighth more, or the connection ends with kTimedOut. For an I/O command
+  // the owner is told of then, and has another quarter to have it ended by an Abort.
   void start(Nanos patience, Nanos command_time);
   // Queue::can_submit() only.
   void submit(QueueCommand& command);

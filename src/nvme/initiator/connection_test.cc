@@ -19,6 +19,7 @@ namespace {
 class Watcher final : public Connection::Owner {
  public:
   void on_ready(Connection& /*connection*/) override { ready = true; }
+  void on_overdue(Connection& /*connection*/, std::uint16_t /*command_id*/) override {}
   void on_closed(Connection& connection) override {
     closed = true;
     error = connection.queue().end_error();

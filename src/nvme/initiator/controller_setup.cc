@@ -149,8 +149,10 @@ Status ControllerSetup::take_controller() {
   if (capsule_units < kCapsuleBytes / 16 || field<std::uint16_t>(1800) != 0) {
     return fail(Errc::kUnsupported, "nvme: the controller's capsules are too small, or offset");
   }
+  facts_.abort_count_max = field<std::uint8_t>(258) + 1U;  // ACL, from 0
   facts_.keeps_alive = field<std::uint16_t>(320) != 0;
-  facts_.deallocates = (field<std::uint16_t>(520) & 4) != 0;  // ONCS
+  facts_.namespace_events = (field<std::uint32_t>(92) & (1U << 8)) != 0;  // OAES
+  facts_.deallocates = (field<std::uint16_t>(520) & 4) != 0;              // ONCS
   facts_.reserves = (field<std::uint16_t>(520) & kReservationCommands) != 0;
   facts_.volatile_cache = (field<std::uint8_t>(525) & 1) != 0;
   facts_.capsule_data_bytes_max = std::min<std::uint32_t>(capsule_units, 1 << 20) * 16 - 64;
@@ -176,25 +178,37 @@ Status ControllerSetup::take_queue_count() {
 }
 
 // Identify Namespace (NVM Command Set 1.0, 4.1.5.1). One that is not active is all zeroes.
-Status ControllerSetup::take_namespace() {
-  facts_.block_count = field<std::uint64_t>(0);  // NSZE
-  if (facts_.block_count == 0) {
+Status read_namespace(std::span<const std::byte> page, ControllerFacts& facts) {
+  const auto byte_at = [page](std::size_t offset) {
+    return load_as<std::uint8_t>(page.subspan(offset));
+  };
+  facts.block_count = load_as<std::uint64_t>(page);  // NSZE
+  if (facts.block_count == 0) {
     return fail(Errc::kNotFound, "nvme: the subsystem has no active namespace of that number");
   }
-  const auto formatted = field<std::uint8_t>(26);  // FLBAS: bits 3:0, and 6:5 above them
+  const auto formatted = byte_at(26);  // FLBAS: bits 3:0, and 6:5 above them
   const std::size_t format = (formatted & 0xFU) | ((formatted & 0x60U) >> 1);
-  const auto metadata_bytes = field<std::uint16_t>(128 + 4 * format);
-  const auto block_bits = field<std::uint8_t>(128 + 4 * format + 2);
+  const auto metadata_bytes = load_as<std::uint16_t>(page.subspan(128 + 4 * format));
+  const auto block_bits = byte_at(128 + 4 * format + 2);
   if (metadata_bytes != 0) {
     return fail(Errc::kUnsupported, "nvme: the namespace is formatted with metadata");
   }
   if (block_bits < kBlockBitsMin || block_bits > kBlockBitsMax ||
-      facts_.block_count > (~std::uint64_t{0} >> block_bits)) {
+      facts.block_count > (~std::uint64_t{0} >> block_bits)) {
     return fail(Errc::kUnsupported, "nvme: the namespace's block size is not 512 to 64 KiB");
   }
-  facts_.block_bytes = 1U << block_bits;
-  if ((field<std::uint8_t>(31) & kReservationWriteExclusive) == 0) facts_.reserves = false;
-  facts_.write_protected = (field<std::uint8_t>(99) & 1) != 0;  // NSATTR
+  facts.block_bytes = 1U << block_bits;
+  if ((byte_at(31) & kReservationWriteExclusive) == 0) facts.reserves = false;
+  facts.write_protected = (byte_at(99) & 1) != 0;  // NSATTR
+  facts.cache_epoch = {};
+  if (load_as<std::uint64_t>(page.subspan(kCacheEpochMarkAt)) == kCacheEpochMark) {
+    facts.cache_epoch = load_as<CacheEpoch>(page.subspan(kCacheEpochAt));
+  }
+  return {};
+}
+
+Status ControllerSetup::take_namespace() {
+  FOREBAY_TRY_STATUS(read_namespace({page_.get(), kIdentifyBytes}, facts_));
   state_ = SetupState::kDone;
   return {};
 }

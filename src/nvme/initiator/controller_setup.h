@@ -13,10 +13,12 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "core/clock.h"
+#include "nvme/cache_epoch.h"
 #include "nvme/initiator/queue_command.h"
 
 namespace forebay::nvme::initiator {
@@ -45,14 +47,21 @@ struct ControllerFacts {
   bool keeps_alive = false;       // it has the Keep Alive command
   std::uint32_t capsule_data_bytes_max = 0;
   std::uint32_t transfer_bytes_max = 0;  // of one command
+  std::uint32_t abort_count_max = 1;     // Abort commands at a time
   bool volatile_cache = false;           // Flush means something
+  bool namespace_events = false;         // it tells of changes
   bool deallocates = false;              // Dataset Management
   bool reserves = false;                 // Write Exclusive reservations of this namespace
   std::string model;
   std::uint32_t block_bytes = 0;  // a power of two
   std::uint64_t block_count = 0;
   bool write_protected = false;
+  CacheEpoch cache_epoch{};  // zeroes: the controller tells none
 };
+
+// Reads the page of Identify Namespace into the facts that are the namespace's. kNotFound: it is
+// not active; kUnsupported: of no use here.
+[[nodiscard]] Status read_namespace(std::span<const std::byte> page, ControllerFacts& facts);
 
 class ControllerSetup {
  public:

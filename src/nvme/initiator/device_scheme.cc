@@ -57,6 +57,7 @@ Result<std::unique_ptr<block::Device>> open(io::Loop& loop, const std::string& t
   options.association.digests = url.digests;
   options.association.takeover = url.takeover;
   options.association.keep_alive = std::chrono::seconds(url.keep_alive_s);
+  options.association.connect_time = std::chrono::seconds(url.timeout_s);
   options.association.command_time = std::chrono::seconds(url.timeout_s);
   FOREBAY_TRY(device, FabricDevice::open(loop, options));
   if (device->geometry().size_bytes < asked.size_bytes) {

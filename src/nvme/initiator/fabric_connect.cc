@@ -13,6 +13,8 @@
 namespace forebay::nvme::initiator {
 namespace {
 
+// Of an attempt after the first connection, at most: a target that comes back should be found soon.
+constexpr Nanos kAgainTime = std::chrono::seconds(10);
 constexpr Nanos kBackOffMin = std::chrono::milliseconds(100);
 constexpr Nanos kBackOffMax = std::chrono::seconds(5);
 constexpr std::uint32_t kAlignBytesMin = 4096;  // as a file's, so that a store looks the same
@@ -26,11 +28,6 @@ std::string_view to_string(FabricState state) {
   constexpr std::array<std::string_view, 6> kNames{"opening", "failed", "ready",
                                                    "lost",    "down",   "closing"};
   return kNames[static_cast<std::size_t>(state)];
-}
-
-FabricDevice::FabricDevice(io::Loop& loop, const FabricOptions& options)
-    : loop_(loop), options_(options) {
-  options_.association.guard = options_.write;
 }
 
 FabricDevice::~FabricDevice() {
@@ -49,6 +46,8 @@ FabricDevice::~FabricDevice() {
 Result<std::unique_ptr<FabricDevice>> FabricDevice::open(io::Loop& loop,
                                                          const FabricOptions& options) {
   std::unique_ptr<FabricDevice> device(new FabricDevice(loop, options));
+  device->options_.association.guard = options.write;
+  device->opened_at_ = loop.now();
   device->connect();
   while (device->state_ == FabricState::kOpening) loop.turn();
   if (device->state_ == FabricState::kFailed) return std::unexpected(device->open_error_);
@@ -64,13 +63,16 @@ std::string FabricDevice::describe() const {
 void FabricDevice::connect() {
   const PeerAddress& address = options_.addresses[next_address_];
   next_address_ = (next_address_ + 1) % options_.addresses.size();
+  AssociationOptions wishes = options_.association;
+  wishes.connect_time = attempt_time();
   ++attempts_;
   Association::Owner& self = *this;
-  association_ = std::make_unique<Association>(loop_, self, options_.association);
+  association_ = std::make_unique<Association>(loop_, self, wishes);
   association_->start(address);
 }
 
 void FabricDevice::on_ready(Association& association) {
+  const bool cache_kept = take_cache(association.facts());
   if (const Status taken = take_geometry(association.facts()); !taken) {
     return association.close(taken.error());
   }
@@ -86,7 +88,18 @@ void FabricDevice::on_ready(Association& association) {
   // From now on the address that works is the one to try first.
   next_address_ = (next_address_ + options_.addresses.size() - 1) % options_.addresses.size();
   state_ = FabricState::kReady;
+  const WriteGuard* guard = association.guard();
+  sort_again(guard != nullptr && guard->fenced(), cache_kept);
   pump();
+}
+
+// Whether every acknowledged write is where it was.
+bool FabricDevice::take_cache(const ControllerFacts& facts) {
+  const bool same = facts.cache_epoch != CacheEpoch{} && facts.cache_epoch == facts_.cache_epoch;
+  const bool kept = same || !facts_.volatile_cache || written_ == flushed_;
+  if (!kept) cache_lost_ = true;
+  if (!kept) flushed_ = written_;
+  return kept;
 }
 
 // Opening fails where another process has it; a device that is open goes on reading.
@@ -133,12 +146,35 @@ Status FabricDevice::take_geometry(const ControllerFacts& facts) {
   } else if (facts.block_bytes != facts_.block_bytes || size < geometry_.size_bytes) {
     return fail(Errc::kInvalid, "nvme: the namespace has another size than before");
   }
+  take_size(size);
   facts_ = facts;
   return {};
 }
 
+void FabricDevice::take_size(std::uint64_t size_bytes) {
+  if (size_bytes == geometry_.size_bytes) return;
+  log_warn("{}: the namespace has {} now; it had {}", options_.name, format_bytes(size_bytes),
+           format_bytes(geometry_.size_bytes));
+  geometry_.size_bytes = size_bytes;
+}
+
+void FabricDevice::on_namespace_changed(Association& /*association*/,
+                                        const Result<ControllerFacts>& facts) {
+  if (!facts) return log_warn("{}: {}", options_.name, to_string(facts.error()));
+  if (facts->block_bytes != facts_.block_bytes) {
+    return log_warn("{}: the namespace has blocks of another size now: open it again",
+                    options_.name);
+  }
+  take_size(round_down(facts->block_count * facts->block_bytes, geometry_.align_bytes));
+  geometry_.read_only = !options_.write || facts->write_protected;
+  facts_ = *facts;
+}
+
 void FabricDevice::on_ended(Association& association) {
   const Error error = association.end_error();
+  if (state_ == FabricState::kOpening && !association.strange_answer().empty()) {
+    log_warn("{}: the answer begins with \"{}\"", options_.name, association.strange_answer());
+  }
   association_.reset();
   if (state_ == FabricState::kClosing) return;
   if (state_ == FabricState::kReady) {
@@ -160,6 +196,14 @@ void FabricDevice::on_ended(Association& association) {
   connect_later();
 }
 
+// While it opens, addresses share the time that there is: each has its part of what is left.
+Nanos FabricDevice::attempt_time() const {
+  const Nanos whole = options_.association.connect_time;
+  if (state_ != FabricState::kOpening) return std::min(whole, kAgainTime);
+  const auto left = static_cast<std::int64_t>(options_.addresses.size() - attempts_);
+  return (opened_at_ + whole - loop_.now()) / std::max<std::int64_t>(left, 1);
+}
+
 void FabricDevice::connect_later() {
   const auto doublings = static_cast<unsigned>(std::min<std::size_t>(attempts_, 10));
   loop_.arm(connect_timer_, loop_.now() + std::min(kBackOffMax, kBackOffMin * (1 << doublings)),
@@ -169,8 +213,6 @@ void FabricDevice::connect_later() {
 void FabricDevice::enter_lost() {
   state_ = FabricState::kLost;
   lost_at_ = loop_.now();
-  if (facts_.volatile_cache && written_ > flushed_) cache_lost_ = true;
-  flushed_ = written_;
   loop_.arm(lost_timer_, lost_at_ + options_.lost_time, [this] { enter_down(); });
 }
 

@@ -13,6 +13,11 @@ namespace forebay::nvme::initiator {
 namespace {
 
 constexpr unsigned kAttemptsMax = 3;
+constexpr Error kCacheLost{Errc::kIo,
+                           "nvme: the connection was lost with writes that no flush had made "
+                           "durable; they may be gone"};
+constexpr Error kInDoubt{
+    Errc::kGone, "nvme: the connection was lost; what was on its way may still take effect"};
 constexpr std::uint64_t kDiscardBlocksMax = 1ULL << 31;  // a range counts them in 32 bits
 
 bool is_change(block::RequestKind kind) {
@@ -83,6 +88,7 @@ Command& FabricDevice::take_command(Job& job) {
   command.job = &job;
   command.pieces.clear();
   command.attempts = 0;
+  command.in_doubt = false;
   ++job.command_count;
   return command;
 }
@@ -113,9 +119,7 @@ void FabricDevice::cut(Job& job, Connection& connection) {
   const block::RequestKind kind = job.request->kind;
   if (guard_lost_ && kind != block::RequestKind::kRead) return fail_job(job, *guard_lost_);
   if (kind == block::RequestKind::kFlush && std::exchange(cache_lost_, false)) {
-    return fail_job(job, {Errc::kIo,
-                          "nvme: the connection was lost with writes that no flush "
-                          "had made durable; they may be gone"});
+    return fail_job(job, kCacheLost);
   }
   Command& command = take_command(job);
   command.base.sqe.namespace_id = options_.association.namespace_id;
@@ -185,9 +189,16 @@ void FabricDevice::on_command_done(Command& command) {
   if (command.base.status.code == StatusCode::kReservationConflict && !reads) {
     lose_guard({Errc::kExists, "nvme: another process has taken it over"});
   }
+  if (command.base.status.code == StatusCode::kAbortRequested && command.base.overdue) {
+    ++counters_.aborted;
+    command.base.result =
+        fail(Errc::kTimedOut, "nvme: a command was not answered in time, and was aborted");
+  }
   if (command.base.result) {
     note_success(command);
   } else if (should_retry(command, connection)) {
+    const bool broke = connection.queue().state() >= QueueState::kEnding;
+    command.in_doubt = broke && command.base.sent;
     ++counters_.retries;
     again_.push_back(command);
     note_deadline(command.job->request->deadline);
@@ -205,7 +216,8 @@ void FabricDevice::note_success(const Command& command) {
   if (kind == block::RequestKind::kFlush) flushed_ = std::max(flushed_, command.flush_covers);
 }
 
-// Never what may have taken effect on a connection that is gone: it could land after what follows.
+// On a connection that broke nothing has failed but the connection: a command goes again, but for
+// one that was the reason. Whether it may, the next connection shows (sort_again()).
 bool FabricDevice::should_retry(const Command& command, const Connection& connection) const {
   const Job& job = *command.job;
   const bool reads = job.request->kind == block::RequestKind::kRead;
@@ -213,10 +225,38 @@ bool FabricDevice::should_retry(const Command& command, const Connection& connec
       state_ == FabricState::kDown || loop_.now() >= job.request->deadline) {
     return false;
   }
-  if (connection.queue().state() >= QueueState::kEnding) return reads;
+  if (connection.queue().state() >= QueueState::kEnding) return reads || !command.base.overdue;
   const CommandStatus status = command.base.status;
   if (status.ok()) return reads;  // its data digest did not fit
   return status.code == StatusCode::kTransientTransport && !status.do_not_retry;
+}
+
+// The first thing on a new connection: of what was on its way when the last one broke, a change
+// goes again when its first sending can land no more, for it could land after what follows; a flush
+// when it finds the same cache.
+void FabricDevice::sort_again(bool fenced, bool cache_kept) {
+  std::vector<std::pair<Command*, Error>> over;
+  IntrusiveQueue<Command, &Command::next> kept;
+  while (!again_.empty()) {
+    Command& command = again_.pop_front();
+    const block::RequestKind kind = command.job->request->kind;
+    const bool flushes = kind == block::RequestKind::kFlush;
+    if (kind != block::RequestKind::kRead && guard_lost_) {
+      over.emplace_back(&command, *guard_lost_);
+    } else if (flushes && !cache_kept) {
+      over.emplace_back(&command, kCacheLost);
+    } else if (is_change(kind) && command.in_doubt && !fenced) {
+      over.emplace_back(&command, kInDoubt);
+    } else {
+      kept.push_back(command);
+    }
+    if (flushes && !cache_kept) cache_lost_ = false;  // it is said
+  }
+  while (!kept.empty()) again_.push_back(kept.pop_front());
+  for (const auto& [command, error] : over) {
+    if (!command->job->error) command->job->error = error;
+    end_command(*command);
+  }
 }
 
 void FabricDevice::end_command(Command& command) {

@@ -6,17 +6,23 @@
 //
 // Requests larger than a command (MDTS) are cut; what the queues have no room for waits in order.
 // While the connection is lost, requests wait until their deadline, or until it is down: then they
-// end with kGone, at once. Reads that were on their way are sent again. Writes and discards are
-// not: they end with kGone, and may have taken effect. Acknowledged writes that no flush has made
-// durable may be gone with a volatile cache when the controller comes back, so the next flush then
-// ends with kIo, once, as fsync() does.
+// end with kGone, at once. What was on its way is sent again on the next connection: reads always;
+// writes and discards where the target shows that nothing of the old connection can land any more
+// (its process is a new one, or it has ended the old controller: WriteGuard), else they end with
+// kGone, and may have taken effect. Acknowledged writes that no flush has made durable may be gone
+// with a volatile cache when the controller comes back, so the next flush then ends with kIo, once,
+// as fsync() does; not where the target tells that its cache is the same (CacheEpoch).
 //
 // A device that is opened for writing becomes the namespace's only writer (WriteGuard), or is not
 // opened: kExists. Where that is lost later on, to a host that preempts or one that came first
 // after an outage, writes, discards and flushes fail with kExists from then on; reads do not.
 //
+// A target that tells of changes changes geometry(): the namespace grows and shrinks while it is
+// open. Requests beyond a smaller size are refused.
+//
 // A deadline ends what still waits; a command that the controller has is given back by cancel(), a
-// write when it is answered. One that is not answered within command_time ends the connection.
+// write when it is answered. One that is not answered within command_time is aborted; if that does
+// not end it, the connection ends. It fails with kTimedOut.
 //
 // Ownership: as block::Device. Threads: one loop's; open() and the destructor drive it.
 #pragma once
@@ -46,15 +52,16 @@ struct FabricOptions {
 struct FabricCounters {
   std::uint64_t commands = 0;  // sent, again included
   std::uint64_t retries = 0;
+  std::uint64_t aborted = 0;  // they were not answered in time
   std::uint64_t connections_lost = 0;
   std::uint64_t connect_failures = 0;
 };
 
 class FabricDevice final : public block::Device, private Association::Owner {
  public:
-  // Drives the loop until the namespace is known or every address failed: then the last one's
-  // error. Beside the command's own: kGone, kTimedOut, kNotFound (name or namespace), kDenied,
-  // kUnsupported, kExists (another process has it open for writing).
+  // Drives the loop until the namespace is known or every address failed, within connect_time in
+  // all: then the last one's error. Beside the command's own: kGone, kTimedOut, kNotFound (name or
+  // namespace), kDenied, kUnsupported, kExists (another process has it open for writing).
   [[nodiscard]] static Result<std::unique_ptr<FabricDevice>> open(io::Loop& loop,
                                                                   const FabricOptions& options);
   ~FabricDevice() override;
@@ -69,7 +76,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   [[nodiscard]] const FabricCounters& counters() const { return counters_; }
 
  private:
-  FabricDevice(io::Loop& loop, const FabricOptions& options);
+  FabricDevice(io::Loop& loop, const FabricOptions& options) : loop_(loop), options_(options) {}
 
   // fabric_device.cc: requests
   void pump();
@@ -81,6 +88,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   void on_command_done(Command& command);
   void note_success(const Command& command);
   [[nodiscard]] bool should_retry(const Command& command, const Connection& connection) const;
+  void sort_again(bool fenced, bool cache_kept);
   void end_command(Command& command);
   void fail_job(Job& job, const Error& error);
   void settle(Job& job);
@@ -93,12 +101,17 @@ class FabricDevice final : public block::Device, private Association::Owner {
 
   // fabric_connect.cc: the connection
   void connect();
+  [[nodiscard]] Nanos attempt_time() const;
   void on_ready(Association& association) override;
   void on_ended(Association& association) override;
+  void on_namespace_changed(Association& association,
+                            const Result<ControllerFacts>& facts) override;
+  void take_size(std::uint64_t size_bytes);
   void connect_later();
   void enter_lost();
   void enter_down();
   [[nodiscard]] Status take_geometry(const ControllerFacts& facts);
+  [[nodiscard]] bool take_cache(const ControllerFacts& facts);
   [[nodiscard]] Status take_guard(const Association& association);
   void lose_guard(const Error& why);
 
@@ -112,6 +125,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   std::unique_ptr<Association> association_;
   std::size_t next_address_ = 0;
   std::size_t attempts_ = 0;  // since there was a connection
+  Nanos opened_at_{};
   Nanos lost_at_{};
   io::Loop::Timer connect_timer_;
   io::Loop::Timer lost_timer_;
@@ -129,7 +143,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   bool pump_again_ = false;
 
   std::uint64_t written_ = 0;  // writes and discards acknowledged
-  std::uint64_t flushed_ = 0;  // of them, made durable, or reported
+  std::uint64_t flushed_ = 0;  // of them, made durable, or lost
   bool cache_lost_ = false;    // the next flush says so
   FabricCounters counters_;
 };

@@ -32,6 +32,7 @@ struct Command {
   DeallocateRange range;
   std::uint64_t flush_covers = 0;  // a flush: acknowledged writes that came before it
   unsigned attempts = 0;
+  bool in_doubt = false;  // it may have taken effect on a connection that broke, or still may
   Command* next = nullptr;
 };
 

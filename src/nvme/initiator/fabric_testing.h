@@ -39,7 +39,8 @@ class TestTarget {
 
   void start(block::Device& disk) {
     target_ = std::make_unique<target::Target>(loop_, options_);
-    target_->add_subsystem(kTestNqn).add_namespace(1, disk);
+    subsystem_ = &target_->add_subsystem(kTestNqn);
+    subsystem_->add_namespace(1, disk).cache_epoch = cache_epoch;
     const auto port = target_->listen("127.0.0.1", port_);
     FOREBAY_CHECK(port.has_value());
     port_ = *port;
@@ -50,6 +51,10 @@ class TestTarget {
     target_.reset();
   }
   [[nodiscard]] std::size_t connection_count() const { return target_->connection_count(); }
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] target::Subsystem& subsystem() const { return *subsystem_; }
+
+  CacheEpoch cache_epoch{};  // from the next start on
 
   [[nodiscard]] FabricOptions options() const {
     FabricOptions options;
@@ -65,6 +70,7 @@ class TestTarget {
   io::Loop& loop_;
   target::TargetOptions options_;
   std::unique_ptr<target::Target> target_;
+  target::Subsystem* subsystem_ = nullptr;
   std::uint16_t port_ = 0;
 };
 

@@ -5,8 +5,9 @@
 //
 // HOST: a name, an IPv4 address, or an IPv6 address in brackets. queues: I/O queues, 1 to 16;
 // depth: commands in flight on each, 1 to 1023. keep_alive_s: 0 is none. timeout_s: a command that
-// is not answered for so long ends the connection. host_nqn: who this host says it is. takeover: of
-// a writer of which the target does not say whether it is still there (GuardWishes).
+// is not answered for so long ends the connection; opening takes no longer either. host_nqn: who
+// this host says it is. takeover: of a writer of which the target does not say whether it is still
+// there (GuardWishes).
 //
 // Pure; bytes from outside: fuzzed by nvme_url_fuzz.cc.
 #pragma once

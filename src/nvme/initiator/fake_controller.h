@@ -155,6 +155,11 @@ class FakeController {
       ++disk_.keep_alives;
       return respond(sqe.command_id);
     }
+    if (sqe.opcode == 0x08) {
+      disk_.aborts.push_back(sqe.dwords10[0]);
+      const bool aborted = disk_.on_abort && disk_.on_abort(sqe.dwords10[0]);
+      return respond(sqe.command_id, 0, aborted ? 0 : 1);
+    }
     if (sqe.opcode == 0x09) {
       const std::uint32_t n = disk_.queues_granted - 1U;
       return respond(sqe.command_id, 0, (n << 16) | n);

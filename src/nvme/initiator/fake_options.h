@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct FakeDisk {
   std::uint8_t transfer_power = 5;                // MDTS: 128 KiB
   std::uint32_t capsule_units = 260;              // IOCCSZ: 4096 bytes of data
   std::uint32_t keep_alives = 0;                  // seen
+  std::vector<std::uint32_t> aborts;              // seen: dword 10
+  std::function<bool(std::uint32_t)> on_abort;    // of dword 10; false: not aborted
   std::uint32_t zero_ready_polls = 2;             // CSTS.RDY is 0 so often
   std::map<std::uint8_t, std::uint32_t> opcodes;  // I/O commands seen
   std::uint32_t bytes_most = 0;                   // of one I/O command

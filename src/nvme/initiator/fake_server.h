@@ -32,6 +32,9 @@ class FakeServer {
     return sessions_.at(number)->controller;
   }
 
+  // Sends what a controller has to say without being asked.
+  void push(std::size_t number) { sessions_.at(number)->send(); }
+
  private:
   struct Session {
     Session(FakeServer& owner, io::FileId file)

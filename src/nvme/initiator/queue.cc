@@ -106,6 +106,8 @@ Slot& Queue::take_slot(QueueCommand& command) {
               .data_bytes = command.data_bytes,
               .cursor = ScatterCursor(command.pieces)};
   command.slot = slot.index;
+  command.sent = false;
+  command.overdue = false;
   to_send_.push_back(slot);
   return slot;
 }
@@ -172,12 +174,24 @@ void Queue::abandon(QueueCommand& command, const Error& error) {
   return_command(command, std::unexpected(error));
 }
 
-std::uint32_t Queue::tick() {
+std::uint32_t Queue::tick(std::uint32_t due) {
   std::uint32_t longest = 0;
   for (Slot& slot : slots_) {
-    if (slot.state != SlotState::kFree) longest = std::max(longest, ++slot.ticks);
+    if (slot.state == SlotState::kFree) continue;
+    if (slot.command != nullptr && slot.command->untimed) continue;
+    longest = std::max(longest, ++slot.ticks);
+    if (slot.command != nullptr) slot.command->overdue = slot.ticks > due;
   }
   return longest;
+}
+
+std::vector<std::uint16_t> Queue::waiting_for(std::uint32_t ticks) const {
+  std::vector<std::uint16_t> ids;
+  for (const Slot& slot : slots_) {
+    const bool sent = slot.state == SlotState::kAwaiting || slot.state == SlotState::kSending;
+    if (sent && slot.ticks == ticks) ids.push_back(command_id(slot));
+  }
+  return ids;
 }
 
 void Queue::close(const Error& error) {

@@ -64,8 +64,11 @@ class Queue {
   [[nodiscard]] QueueState state() const { return state_; }
   // Why it ended. kGone where the peer or the network did it.
   [[nodiscard]] const Error& end_error() const { return end_error_; }
+  [[nodiscard]] std::uint16_t id() const { return options_.queue_id; }
   // From the answer to Connect.
   [[nodiscard]] std::uint16_t controller_id() const { return controller_id_; }
+  // Where end_error() is kVersion: what the peer began with, which was no NVMe/TCP.
+  [[nodiscard]] std::string_view strange_answer() const { return strange_answer_; }
 
   void start();
   [[nodiscard]] std::size_t free_count() const { return free_slots_.size(); }
@@ -78,8 +81,11 @@ class Queue {
   // carries data to the controller and was sent is not given back: it may still take effect.
   void abandon(QueueCommand& command, const Error& error);
   // One tick of the owner's clock; through how many the longest unanswered command, abandoned or
-  // not, has waited. 0: there is none.
-  [[nodiscard]] std::uint32_t tick();
+  // not, has waited; of untimed ones nothing is counted. 0: there is none. A command that waited
+  // through more than `due` is overdue.
+  [[nodiscard]] std::uint32_t tick(std::uint32_t due);
+  // Identifiers of those that were sent, not answered, and waited through just so many ticks.
+  [[nodiscard]] std::vector<std::uint16_t> waiting_for(std::uint32_t ticks) const;
   // Ends at once, without a word to the peer.
   void close(const Error& error);
 
@@ -119,6 +125,7 @@ class Queue {
   void on_response();
   void on_ready_to_transfer();
   void refuse(TerminateReason reason, std::uint32_t offset, Literal why);
+  void on_fault(std::span<const std::byte> input);
 
   // queue_send.cc
   void fill_batch();
@@ -133,6 +140,7 @@ class Queue {
   QueueState state_ = QueueState::kIdle;
   Error end_error_{Errc::kGone, "nvme: not connected"};
   std::uint16_t controller_id_ = 0;
+  std::string strange_answer_;
   SendFormat format_;
   std::uint32_t host_data_bytes_max_ = 4096;
 

@@ -24,6 +24,9 @@ struct QueueCommand {
   void (*on_done)(QueueCommand&) = nullptr;  // exactly once
   void* context = nullptr;                   // the caller's
 
+  bool untimed = false;    // an answer may take as long as it takes
+  bool sent = false;       // a part of it may have reached the controller
+  bool overdue = false;    // it was not answered in the owner's time
   std::uint16_t slot = 0;  // owned by the queue while it is there
 };
 

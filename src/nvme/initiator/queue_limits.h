@@ -23,6 +23,9 @@ inline constexpr std::size_t kBatchBytesMax = 1024 * 1024;
 inline constexpr std::uint32_t kHostDataBytesMax = 256 * 1024;
 inline constexpr std::uint32_t kCapsuleDataBytesMax = 64 * 1024;
 
+// Of an answer that is no NVMe/TCP, for a message.
+inline constexpr std::size_t kStrangeBytesMax = 40;
+
 // A command identifier: the slot in the low bits, its generation above.
 inline constexpr unsigned kSlotBits = 10;
 inline constexpr std::uint16_t kEntriesMax = 1 << kSlotBits;

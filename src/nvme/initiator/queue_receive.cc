@@ -1,4 +1,5 @@
 // The receiving half of a queue: from bytes to data in its place and commands that are done.
+#include <algorithm>
 #include <cstring>
 
 #include "core/check.h"
@@ -66,13 +67,29 @@ void Queue::feed(std::span<const std::byte> input) {
         on_end();
         break;
       case PduEvent::kFault:
-        refuse(parser_.fault().reason, parser_.fault().offset,
-               parser_.fault().reason == TerminateReason::kHeaderDigest
-                   ? Literal("nvme: the target sent a PDU whose header digest does not fit")
-                   : Literal("nvme: the target sent a malformed PDU"));
-        return;
+        return on_fault(input);
     }
   }
+}
+
+// `input` follows what the parser has of the header. A fault in the very first PDU is another
+// protocol: a web server's, a shell's.
+void Queue::on_fault(std::span<const std::byte> input) {
+  const PduFault& fault = parser_.fault();
+  if (state_ == QueueState::kNegotiating) {
+    const auto add = [this](std::span<const std::byte> bytes) {
+      const std::size_t room = kStrangeBytesMax - strange_answer_.size();
+      strange_answer_.append(reinterpret_cast<const char*>(bytes.data()),
+                             std::min(bytes.size(), room));
+    };
+    add(parser_.header_bytes());
+    add(input);
+    return end({Errc::kVersion, "nvme: what answers there does not speak NVMe/TCP"});
+  }
+  refuse(fault.reason, fault.offset,
+         fault.reason == TerminateReason::kHeaderDigest
+             ? Literal("nvme: the target sent a PDU whose header digest does not fit")
+             : Literal("nvme: the target sent a malformed PDU"));
 }
 
 // Tells the peer why, then ends.

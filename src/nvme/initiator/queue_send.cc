@@ -82,6 +82,7 @@ void Queue::append_command(Slot& slot) {
     append_gathered();
   }
   slot.state = SlotState::kAwaiting;
+  slot.command->sent = true;
 }
 
 void Queue::append_host_data(Slot& slot) {

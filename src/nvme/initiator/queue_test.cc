@@ -129,6 +129,25 @@ TEST(Queue, ItsFirstBytesAreAnIcRequest) {
   wire.queue.sent(128);
 }
 
+// Whatever the split, the whole begin of the answer is there, and no more than a line of it.
+TEST(Queue, AnotherProtocolIsNamedByItsFirstBytes) {
+  constexpr std::string_view kAnswer =
+      "HTTP/1.1 400 Bad Request\r\nServer: of another kind\r\n\r\n";
+  for (const std::size_t piece : {kAll, std::size_t{1}}) {
+    Wire wire;
+    wire.queue.start();
+    (void)wire.queue.next_send();
+    wire.queue.sent(128);
+    wire.deliver(std::as_bytes(std::span(kAnswer)), piece);
+    EXPECT_EQ(wire.queue.end_error().code, Errc::kVersion);
+    const auto told = wire.queue.strange_answer();
+    EXPECT_GE(told.size(), 8U);  // a common header, which is what it is judged by
+    EXPECT_LE(told.size(), 40U);
+    EXPECT_TRUE(kAnswer.starts_with(told));
+    EXPECT_TRUE(wire.queue.next_send().empty());
+  }
+}
+
 struct Shape {
   std::uint8_t digests;
   std::uint8_t data_align;

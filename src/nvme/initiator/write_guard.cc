@@ -100,7 +100,7 @@ void WriteGuard::release() { state_ = GuardState::kRelease; }
 void WriteGuard::take(Nanos now) {
   switch (state_) {
     case GuardState::kLook:
-      return take_look();
+      return take_look(now);
     case GuardState::kRegister:
       if (!command_.result) return refuse(conflicts() ? kOpenElsewhere : command_.result.error());
       registered_ = true;
@@ -148,7 +148,9 @@ WriteGuard::Report WriteGuard::read_report() const {
         load_as<ReservationEntry>(page.subspan(sizeof header + i * sizeof(ReservationEntry)));
     if (entry.host_id == wishes_.host_id) {
       report.registered = report.registered || entry.key == key_;
-      report.tells_hosts = report.tells_hosts || entry.controller_id == wishes_.controller_id;
+      const bool own = entry.controller_id == wishes_.controller_id;
+      report.tells_hosts = report.tells_hosts || own;
+      report.was_here = report.was_here || (!own && entry.controller_id != kNoController);
     } else if ((entry.status & kHoldsReservation) != 0) {
       found = true;
       report.holder = entry;
@@ -159,14 +161,18 @@ WriteGuard::Report WriteGuard::read_report() const {
   return report;
 }
 
-void WriteGuard::take_look() {
+void WriteGuard::take_look(Nanos now) {
   if (!command_.result) return refuse(command_.result.error());
   const Report report = read_report();
   holder_ = report.holder;
   if (report.registered) {
     registered_ = true;
-    state_ = GuardState::kAcquire;
+    fenced_ = report.tells_hosts && !report.was_here;
+    if (!until_) until_ = now + wishes_.fence_patience;
+    waits_ = report.tells_hosts && report.was_here && now < *until_;
+    if (!waits_) state_ = GuardState::kAcquire;
   } else if (report.generation == 0) {
+    fenced_ = true;
     state_ = GuardState::kRegister;  // the target began anew, and nobody came before us
   } else {
     refuse(kHadMeanwhile);

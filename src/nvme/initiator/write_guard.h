@@ -4,7 +4,8 @@
 //   register ─▶ acquire ─▶ held        conflict: report ─▶ the holder has a controller: wait, then
 //                                      refused; it has none (it crashed): preempt ─▶ held
 //   again (after a reconnect): report ─▶ still registered: acquire; else register only where nobody
-//   else ever was since the target began, for who was may have written
+//   else ever was since the target began, for who was may have written. A controller of this host
+//   from before is waited for: as long as the target has it, what was sent to it may still land.
 //
 //   guard.prepare();       submit guard.command() on an I/O queue; in its on_done:
 //   guard.take(now);       until state() is kHeld or kRefused
@@ -46,6 +47,7 @@ struct GuardWishes {
   bool again = false;     // it was held before the connection was lost
   bool takeover = false;  // also from a holder of which the target does not say whether it is there
   Nanos patience = std::chrono::seconds(1);  // with a holder that is there, as for a file's lock
+  Nanos fence_patience{};                    // again: with this host's controller from before
 };
 
 // Between two tries while somebody else holds it.
@@ -66,6 +68,8 @@ class WriteGuard {
   // kHeld only: ends it.
   void release();
 
+  // kHeld, again: nothing that was sent before the connection was lost can land any more.
+  [[nodiscard]] bool fenced() const { return fenced_; }
   // kRefused: why. kExists: another process has it.
   [[nodiscard]] const Error& refusal() const { return *refusal_; }
   // Who held it when a report was last read.
@@ -76,12 +80,13 @@ class WriteGuard {
     std::uint32_t generation = 0;
     bool registered = false;   // this host is
     bool tells_hosts = false;  // entries name controllers: this host's own is right
+    bool was_here = false;     // this host has another controller, from before
     bool held = false;
     bool holder_there = false;
     ReservationEntry holder;
   };
   [[nodiscard]] Report read_report() const;
-  void take_look();
+  void take_look(Nanos now);
   void take_acquire(Nanos now);
   void take_report(Nanos now);
   void refuse(const Error& error);
@@ -94,6 +99,7 @@ class WriteGuard {
   GuardState state_;
   bool registered_ = false;
   bool waits_ = false;
+  bool fenced_ = false;
   std::optional<Nanos> until_;
   std::optional<Error> refusal_;
   ReservationEntry holder_;

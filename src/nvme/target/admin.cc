@@ -75,10 +75,10 @@ Progress run_async_event(Controller& controller, Exchange& exchange) {
 }
 
 Progress run_abort(Controller& controller, Exchange& exchange) {
-  const std::uint32_t queue_id = exchange.sqe.dword(10) & 0xFFFF;
+  const auto queue_id = static_cast<std::uint16_t>(exchange.sqe.dword(10) & 0xFFFF);
   const auto command_id = static_cast<std::uint16_t>(exchange.sqe.dword(10) >> 16);
   // Bit 0: not aborted. What a device has is not taken back; its answer comes anyway.
-  exchange.result = queue_id == 0 && controller.abort_event_request(command_id) ? 0 : 1;
+  exchange.result = controller.abort_command(queue_id, command_id) ? 0 : 1;
   return end_with(exchange, kDone);
 }
 

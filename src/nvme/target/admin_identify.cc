@@ -87,6 +87,10 @@ CommandStatus identify_namespace(Controller& controller, Exchange& exchange) {
   page.put_bytes(104, found->uuid);  // NGUID
   page.put<std::uint8_t>(130, static_cast<std::uint8_t>(std::countr_zero(found->block_bytes())));
   if (found->read_only()) page.put<std::uint8_t>(99, 1);  // NSATTR
+  if (found->cache_epoch != CacheEpoch{}) {
+    page.put(kCacheEpochMarkAt, kCacheEpochMark);
+    page.put_bytes(kCacheEpochAt, found->cache_epoch);
+  }
   return kDone;
 }
 

@@ -60,6 +60,8 @@ void Connection::start() {
 void Connection::on_connected(ConnectedQueue queue) {
   controller_ = std::move(queue.controller);
   queue_id_ = queue.queue_id;
+  CommandAborter& self = *this;
+  controller_->set_aborter(queue_id_, &self);
   entries_ = queue.entries;
   flow_control_ = queue.flow_control;
   host_memory_ = share_.transfer_memory.of(controller_->host().nqn);
@@ -108,6 +110,7 @@ void Connection::close(std::string_view why) {
   stall_timer_.cancel();
   if (receiving_) share_.loop.engine().cancel(receive_op_);
   if (sending_) share_.loop.engine().cancel(send_op_);
+  if (controller_ != nullptr) controller_->set_aborter(queue_id_, nullptr);
   if (controller_ != nullptr && queue_id_ == 0) controller_->die();
   drop_commands();
   owner_.on_closing(*this);

@@ -53,7 +53,7 @@ struct HostWait {
   const char* why = nullptr;  // null: it waits for nothing
 };
 
-class Connection {
+class Connection final : private CommandAborter {
  public:
   // Told what happens to a connection; may not destroy it from inside.
   class Owner {
@@ -64,7 +64,7 @@ class Connection {
   };
 
   Connection(LoopShare& share, Owner& owner, io::FileId socket, std::uint64_t number);
-  ~Connection();
+  ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -117,6 +117,7 @@ class Connection {
   void forget_memory(CommandSlot& slot);
   void release(CommandSlot& slot);
   void drop_commands();
+  [[nodiscard]] bool abort_command(std::uint16_t command_id) override;
 
   // connection_send.cc
   void send();

@@ -162,6 +162,26 @@ void Connection::forget_memory(CommandSlot& slot) {
   }
 }
 
+// Begun is what the device has, and what the host was asked to send data for: that may be on its
+// way.
+bool Connection::abort_command(std::uint16_t command_id) {
+  if (state_ != ConnectionState::kLive) return false;
+  const auto found = std::ranges::find_if(slots_, [command_id](const CommandSlot& slot) {
+    const bool waits = slot.state == SlotState::kWaiting && !slot.use.in_capsule;
+    const bool not_asked = slot.state == SlotState::kAwaitingData && slot.ready_due;
+    return slot.exchange.sqe.command_id == command_id && (waits || not_asked);
+  });
+  if (found == slots_.end()) return false;
+  if (found->state == SlotState::kWaiting) {
+    forget_memory(*found);
+  } else {
+    to_send_.remove(*found);
+  }
+  found->exchange.status = retry_later(StatusCode::kAbortRequested);
+  on_executed(*found);
+  return true;
+}
+
 // The connection is over: everything goes but what a device or the kernel still works on.
 void Connection::drop_commands() {
   while (!to_send_.empty()) (void)to_send_.pop_front();

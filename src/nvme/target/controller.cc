@@ -90,6 +90,20 @@ bool Controller::take_queue(std::uint16_t queue_id) {
   return queues_.insert(queue_id).second;
 }
 
+void Controller::set_aborter(std::uint16_t queue_id, CommandAborter* aborter) {
+  if (aborter == nullptr) {
+    aborters_.erase(queue_id);
+  } else {
+    aborters_[queue_id] = aborter;
+  }
+}
+
+bool Controller::abort_command(std::uint16_t queue_id, std::uint16_t command_id) {
+  if (queue_id == 0 && abort_event_request(command_id)) return true;
+  const auto found = aborters_.find(queue_id);
+  return found != aborters_.end() && found->second->abort_command(command_id);
+}
+
 std::uint16_t Controller::grant_queues(std::uint16_t asked) {
   queues_granted_ = std::clamp<std::uint16_t>(asked, 1, subsystem_.limits().io_queues_max);
   return queues_granted_;

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -41,6 +42,14 @@ inline constexpr EventKind kNamespaceEvent{1U << 8, 0x00040002};
 inline constexpr EventKind kDiscoveryEvent{1U << 31, 0x0070F002};
 inline constexpr std::size_t kAsyncEventsMax = 4;           // AERL + 1
 inline constexpr std::size_t kChangedNamespacesMax = 1024;  // of log page 04h
+
+// Where the commands of a queue are.
+class CommandAborter {
+ public:
+  virtual ~CommandAborter() = default;
+  // Ends a command that was not started with kAbortRequested; false: there is none, or it was.
+  [[nodiscard]] virtual bool abort_command(std::uint16_t command_id) = 0;
+};
 
 // Traffic of a controller's I/O queues, for the health log.
 struct IoTotals {
@@ -78,6 +87,10 @@ class Controller {
   [[nodiscard]] bool has_queue(std::uint16_t queue_id) const { return queues_.contains(queue_id); }
   std::uint16_t grant_queues(std::uint16_t asked);
 
+  // Of a queue that is connected; null when it ends.
+  void set_aborter(std::uint16_t queue_id, CommandAborter* aborter);
+  [[nodiscard]] bool abort_command(std::uint16_t queue_id, std::uint16_t command_id);
+
   // Keep alive (3.9): zero is off. Any command of any queue counts as a sign of life.
   void set_keep_alive(std::uint32_t milliseconds);
   [[nodiscard]] std::uint32_t keep_alive_ms() const { return keep_alive_ms_; }
@@ -110,6 +123,7 @@ class Controller {
   bool dying_ = false;
   std::uint32_t configuration_ = 0;  // CC
   std::set<std::uint16_t> queues_;
+  std::map<std::uint16_t, CommandAborter*> aborters_;
   std::uint16_t queues_granted_ = 0;
   std::uint32_t keep_alive_ms_ = 0;
   Nanos last_life_{};

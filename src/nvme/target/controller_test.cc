@@ -234,6 +234,28 @@ TEST(NvmeEvents, ANamespaceChangeIsToldOnceUntilItsLogIsRead) {
   EXPECT_EQ(second.finished, 1);
 }
 
+// A change before there is a request, or before the host asked for events, is told as it should be.
+TEST(NvmeEvents, WhatASubsystemAddsAndRemovesIsToldToHostsThatSeeIt) {
+  World world;
+  const auto controller = world.ready();
+  Subsystem& subsystem = controller->subsystem();
+  subsystem.announce(1);  // nobody asked
+  controller->async_events = kNamespaceEvent.enable_bit;
+  Command request(AdminOpcode::kAsyncEvent);
+  ASSERT_EQ(run_admin(*controller, request.exchange), Progress::kLater);
+  EXPECT_EQ(request.finished, 0);
+  subsystem.announce(9999);  // there is none
+  EXPECT_EQ(request.finished, 0);
+  subsystem.remove_namespace(1);
+  EXPECT_EQ(request.finished, 1);
+  EXPECT_EQ(request.exchange.result, 0x00040002U);
+  EXPECT_EQ(controller->find_namespace(1), nullptr);
+  Command log(AdminOpcode::kGetLogPage, 4096);
+  ASSERT_TRUE(read_log(*controller, log, 0x04).ok());
+  EXPECT_EQ(log.at<std::uint32_t>(0), 1U);
+  EXPECT_EQ(log.at<std::uint32_t>(4), 0U);
+}
+
 TEST(NvmeEvents, TooManyRequestsAreRefusedAndAHeldOneCanBeAborted) {
   World world;
   const auto controller = world.ready();

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "block/device.h"
+#include "nvme/cache_epoch.h"
 #include "nvme/identity.h"
 #include "nvme/target/host_list.h"
 #include "nvme/target/reservations.h"
@@ -17,6 +18,7 @@ struct Namespace {
   block::Device* device = nullptr;  // outlives the target
   Uuid uuid{};                      // equal on all paths and after a restart
   bool write_protected = false;     // hosts may only read, whatever the device can
+  CacheEpoch cache_epoch{};         // equal as long as no power failure can have taken the cache
   HostList hosts;                   // of those that the subsystem admits, who sees it
   std::unique_ptr<Reservations> reservations = std::make_unique<Reservations>();
 

@@ -85,6 +85,13 @@ bool IoQueue::admits(const Exchange& exchange) const {
 }
 
 Progress IoQueue::execute(Exchange& exchange) {
+  // The namespace may have gone, or got another device, while the command's data came.
+  const block::Device* planned = exchange.io.device;
+  exchange.on = controller_->find_namespace(exchange.sqe.namespace_id);
+  if (exchange.on == nullptr || (planned != nullptr && exchange.on->device != planned)) {
+    exchange.status = refuse(StatusCode::kInvalidNamespace);
+    return Progress::kDone;
+  }
   if (const auto* command = find_reservation_command(exchange.sqe.opcode)) {
     exchange.status = command->run(*controller_, *exchange.on, exchange);
     return Progress::kDone;

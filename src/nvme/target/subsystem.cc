@@ -32,6 +32,23 @@ Namespace& Subsystem::add_namespace(std::uint32_t id, block::Device& device) {
   return added;
 }
 
+void Subsystem::announce(std::uint32_t id) {
+  for (const auto& [number, held] : controllers_) {
+    const auto controller = held.lock();
+    if (controller && controller->find_namespace(id) != nullptr) controller->notify_namespace(id);
+  }
+}
+
+void Subsystem::remove_namespace(std::uint32_t id) {
+  std::vector<std::shared_ptr<Controller>> saw;
+  for (const auto& [number, held] : controllers_) {
+    const auto controller = held.lock();
+    if (controller && controller->find_namespace(id) != nullptr) saw.push_back(controller);
+  }
+  namespaces_.erase(id);
+  for (const auto& controller : saw) controller->notify_namespace(id);
+}
+
 const Namespace* Subsystem::find_namespace(std::uint32_t id) const {
   const auto found = namespaces_.find(id);
   return found == namespaces_.end() ? nullptr : &found->second;

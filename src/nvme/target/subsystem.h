@@ -50,8 +50,13 @@ class Subsystem {
   [[nodiscard]] const std::string& serial() const { return serial_; }
 
   // The namespace's identity follows from the subsystem's name and the id. In place of another of
-  // this id, if there is one.
+  // this id, if there is one. Hosts that are connected hear of it by announce().
   Namespace& add_namespace(std::uint32_t id, block::Device& device);
+  // Commands that a device has end as they do; new ones find no namespace. Hosts that saw it hear
+  // of it. The device must stay until the target's connections are closed.
+  void remove_namespace(std::uint32_t id);
+  // Tells the hosts that see it of a namespace that is new or has another size.
+  void announce(std::uint32_t id);
   [[nodiscard]] const Namespace* find_namespace(std::uint32_t id) const;
   [[nodiscard]] Namespace* find_namespace(std::uint32_t id);
   [[nodiscard]] const std::map<std::uint32_t, Namespace>& namespaces() const { return namespaces_; }

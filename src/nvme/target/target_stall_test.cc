@@ -83,6 +83,35 @@ TEST_F(TargetStall, ManyQueuesOfOneHostHaveTheShareOfOneHost) {
   expect_another_works();
 }
 
+// Abort: what waits for memory is ended at once; what was begun is not, and is said so.
+TEST_F(TargetStall, ACommandThatWaitsForMemoryCanBeAbortedOneThatWasBegunNot) {
+  const auto control = admin();
+  const auto queue = io_queue();
+  const auto abort = [&](std::uint16_t queue_id, std::uint16_t command_id) {
+    Sqe sqe;
+    sqe.opcode = static_cast<std::uint8_t>(AdminOpcode::kAbort);
+    sqe.dwords10[0] = queue_id | (std::uint32_t{command_id} << 16);
+    control->command(sqe);
+    const Cqe answer = control->receive().as<ResponseCapsule>().cqe;
+    EXPECT_EQ(answer.status, 0);
+    return answer.result;
+  };
+  const auto first = queue->command(io_command(IoOpcode::kWrite, 0, kLargest));
+  std::uint16_t last = 0;
+  for (int i = 0; i < 20; ++i) last = queue->command(io_command(IoOpcode::kWrite, 0, kLargest));
+  settle();
+  EXPECT_EQ(abort(1, first), 1U);
+  EXPECT_EQ(abort(1, last), 0U);
+  EXPECT_EQ(abort(1, last), 1U);  // it is gone
+  EXPECT_EQ(abort(2, last), 1U);  // no such queue
+  EXPECT_EQ(abort(1, 9999), 1U);
+  ReceivedPdu pdu = queue->receive();
+  while (pdu.type == PduType::kReadyToTransfer) pdu = queue->receive();
+  EXPECT_EQ(pdu.as<ResponseCapsule>().cqe.command_id, last);
+  EXPECT_EQ(status_of(pdu), retry_later(StatusCode::kAbortRequested));
+  EXPECT_EQ(target_->connection_count(), 2U);
+}
+
 TEST_F(TargetStall, OneThatSendsHalfACommandIsEndedToo) {
   const auto control = admin();
   const auto queue = io_queue();
