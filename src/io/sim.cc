@@ -330,6 +330,7 @@ Result<std::size_t> SimEngine::perform(Op& op, const Pending& pending) {
     return perform_transfer(op, file, pending.fault);
   }
   if (pending.fault && pending.fault->kind == FaultKind::kIoError) {
+    if (op.kind == OpKind::kFlush) file.lose_unflushed();
     return fail(Errc::kIo, "io", EIO);
   }
   if (op.kind == OpKind::kFlush) {

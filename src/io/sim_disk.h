@@ -33,6 +33,9 @@ class SimFile {
   // Into the volatile cache; durable after the next flush().
   void write(std::uint64_t offset_bytes, std::span<const std::byte> bytes);
   void flush();
+  // A flush failed: what was on its way to the medium is gone at the next power cut, and no later
+  // flush brings it back (Linux's fsync). Reads go on seeing it.
+  void lose_unflushed() { unflushed_.clear(); }
   void discard(std::uint64_t offset_bytes, std::uint64_t length_bytes);
   // Power is gone: each unflushed write survives whole, in part, or not at all, independently.
   void crash(Rng& rng);

@@ -17,7 +17,7 @@
 namespace forebay::io {
 
 enum class FaultKind : std::uint8_t {
-  kIoError,      // fails with kIo, nothing transferred
+  kIoError,      // fails with kIo, nothing transferred; a flush loses what it was to keep
   kShort,        // ends early, as if the file were shorter
   kTornWrite,    // only a prefix of the sectors lands, yet success is reported
   kLostWrite,    // nothing lands, yet success is reported

@@ -13,6 +13,7 @@ namespace forebay::store {
 void AppendJob::begin(const FlashCall& call, const AppendExtras* extras, AppendClaims* claims) {
   attached_ = true;
   laying_ = true;
+  failed_flushes_before_ = core_.failed_flushes();
   extras_ = extras;
   claims_ = claims;
   prototype_ = {};
@@ -121,8 +122,11 @@ AppendJob::Headers AppendJob::headers() const {
   return all;
 }
 
-void AppendJob::committed(const Status& flushed) {
+void AppendJob::committed(Status flushed) {
   committing_ = false;
+  if (flushed && core_.failed_flushes() != failed_flushes_before_) {
+    flushed = fail(Errc::kIo, "flash append: a flush failed meanwhile");
+  }
   // Deciding wakes others, perhaps this very call: the job must outlive the loop.
   ++outstanding_;
   for (Record& record : records_) {

@@ -72,7 +72,7 @@ class AppendJob {
   // The committer's side.
   enum class Headers : std::uint8_t { kPending, kWritten, kFailed };
   [[nodiscard]] Headers headers() const;
-  void committed(const Status& flushed);
+  void committed(Status flushed);
 
   // Is a copy of this block on its way to the log?
   [[nodiscard]] bool holds_undecided(const BlockId& id) const;
@@ -110,6 +110,7 @@ class AppendJob {
   std::size_t laid_records_ = 0;
   std::size_t undecided_ = 0;
   std::size_t outstanding_ = 0;
+  std::uint64_t failed_flushes_before_ = 0;
   bool laying_ = false;
   bool committing_ = false;
   bool unowned_ = false;

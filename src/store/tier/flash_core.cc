@@ -65,7 +65,10 @@ Status FlashCore::before_submit(const block::Request& request) {
 void FlashCore::on_result(const block::Request& request) {
   if (abandoned_) return;
   health.note(request);
-  if (!request.done_bytes) return;
+  if (!request.done_bytes) {
+    if (request.kind == block::RequestKind::kFlush) ++failed_flushes_;
+    return;
+  }
   if (request.kind == block::RequestKind::kWrite) {
     counters.device_written_bytes += *request.done_bytes;
     wear.add(*request.done_bytes, now());

@@ -70,6 +70,9 @@ class FlashCore : public std::enable_shared_from_this<FlashCore> {
   void abandon() { abandoned_ = true; }
   [[nodiscard]] bool abandoned() const { return abandoned_; }
   [[nodiscard]] bool killed() const { return killed_; }
+  // A failed flush may have lost any write that was not flushed before it, and no later flush
+  // brings it back: who wrote before the last of them must not count on it.
+  [[nodiscard]] std::uint64_t failed_flushes() const { return failed_flushes_; }
   // Refreshes the wear verdict first.
   [[nodiscard]] Status may_write();
 
@@ -99,6 +102,7 @@ class FlashCore : public std::enable_shared_from_this<FlashCore> {
   IoBuffer junk_;
   TransferQueue reads_;
   TransferQueue writes_;
+  std::uint64_t failed_flushes_ = 0;
   bool abandoned_ = false;
   bool killed_ = false;
   std::vector<std::shared_ptr<void>> parts_;  // go before everything that they use

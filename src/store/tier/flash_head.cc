@@ -40,7 +40,7 @@ Result<LogPlace> LogHead::reserve(const Wanted& wanted) {
     const std::uint64_t window = kRecordBytesMax / core_.layout().page_bytes;
     const bool too_far = segment.end_page + pages - segment.proven_page > window;
     if (too_far && segment.pending > 0) return fail(Errc::kBusy, "flash: too much in flight");
-    if (too_far || segment.header == HeaderState::kFailed || !fits(segment, pages, wanted)) {
+    if (too_far || header_in_doubt(segment) || !fits(segment, pages, wanted)) {
       core_.segments.close_open();
       settle(*open);
     }
@@ -62,6 +62,11 @@ Result<LogPlace> LogHead::reserve(const Wanted& wanted) {
   return place;
 }
 
+bool LogHead::header_in_doubt(const Segment& segment) const {
+  return segment.header == HeaderState::kFailed ||
+         core_.failed_flushes() != failed_flushes_at_open_;
+}
+
 Status LogHead::roll(bool for_reclaim) {
   // One free segment is kept for what reclaim moves: without it a full tier could never empty one.
   const std::uint32_t kept = for_reclaim ? 0 : 1;
@@ -75,6 +80,7 @@ Status LogHead::roll(bool for_reclaim) {
     return for_reclaim ? Status(fail(Errc::kNoSpace, "flash: no room for copies"))
                        : Status(fail(Errc::kBusy, "flash: waiting for a free segment"));
   }
+  failed_flushes_at_open_ = core_.failed_flushes();
   if (for_reclaim) ++segments_for_reclaim_;
   start(write_header(*opened, core_.segments.at(*opened).sequence));
   return {};

@@ -71,6 +71,8 @@ class LogHead {
 
  private:
   [[nodiscard]] bool fits(const Segment& segment, std::uint64_t pages, const Wanted& wanted) const;
+  // Its header may be lost: failed, or written before a flush that failed.
+  [[nodiscard]] bool header_in_doubt(const Segment& segment) const;
   [[nodiscard]] Status roll(bool for_reclaim);
   void settle(std::uint32_t index);
   [[nodiscard]] Task<void> write_header(std::uint32_t index, std::uint64_t sequence);
@@ -83,6 +85,7 @@ class LogHead {
   std::function<void()> want_segments_;
   std::function<void()> header_settled_;
   std::list<Task<void>> tasks_;
+  std::uint64_t failed_flushes_at_open_ = 0;  // of the core, when the open segment was begun
   std::size_t seals_running_ = 0;
   std::uint64_t segments_for_reclaim_ = 0;
   std::uint64_t times_given_up_ = 0;
