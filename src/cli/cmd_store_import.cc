@@ -44,7 +44,7 @@ class Importer {
   // False after printing what is wrong, with the remedy.
   [[nodiscard]] bool run();
   [[nodiscard]] nlohmann::ordered_json json(bool complete) const;
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string text(bool closed) const;
   [[nodiscard]] bool took_any() const { return imported_blocks_ + present_blocks_ > 0; }
 
  private:
@@ -77,6 +77,7 @@ class Importer {
   // Taken since a flush: the store need not show them yet.
   std::unordered_set<store::BlockId> recent_;
   std::uint64_t waiting_bytes_ = 0;
+  bool flushed_ = false;  // else what was imported may not be there
   std::uint64_t imported_blocks_ = 0;
   std::uint64_t imported_bytes_ = 0;
   std::uint64_t present_blocks_ = 0;
@@ -227,6 +228,7 @@ bool Importer::run() {
   // What came before the trouble is good.
   const Status put = put_waiting();
   const Status flushed = opened_.loop->run(opened_.store->flush());
+  flushed_ = flushed.has_value();
   for (const Status& status : {read, put, flushed}) {
     if (status) continue;
     explain(status.error());
@@ -244,8 +246,9 @@ nlohmann::ordered_json Importer::json(bool complete) const {
           {"complete", complete}};
 }
 
-std::string Importer::text() const {
-  std::string text = fmt::format("imported {} blocks, {}; {} were there already", imported_blocks_,
+std::string Importer::text(bool closed) const {
+  std::string text = fmt::format("imported {}{} blocks, {}; {} were there already",
+                                 flushed_ && closed ? "" : "at most ", imported_blocks_,
                                  format_bytes(imported_bytes_), present_blocks_);
   if (other_blocks_ > 0) text += fmt::format("; {} of other tenants left out", other_blocks_);
   if (reader_.skipped_blocks() > 0) {
@@ -268,7 +271,8 @@ int run_import(const Invocation& call) {
   const bool complete = importer.run();
   const bool closed = close_store(*opened);
   if (!complete && !importer.took_any()) unmake_store(std::move(*opened));
-  fmt::print("{}\n", call.json() ? json_text(importer.json(complete && closed)) : importer.text());
+  fmt::print("{}\n",
+             call.json() ? json_text(importer.json(complete && closed)) : importer.text(closed));
   return complete && closed ? kExitOk : kExitFailed;
 }
 
