@@ -10,7 +10,9 @@
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "cli/byte_file.h"
 #include "cli/commands.h"
 #include "cli/json_text.h"
 #include "cli/result_code.h"
@@ -50,6 +52,8 @@ void listen_for_signals() {
   first_signal_ns.store(0);
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  // A terminal that went away; nohup(1) has it ignored.
+  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 std::string minutes(Nanos span) {
@@ -120,16 +124,27 @@ void check_metrics(const Invocation& call) {
     call.mistakes().add("--metrics", fmt::format("{}: is a folder", path), "name a file in it");
     return;
   }
+  if (std::filesystem::equivalent(path, call.arguments()[0], ignored)) {
+    call.mistakes().add("--metrics", "is the specification", "name another file");
+    return;
+  }
   const auto folder = std::filesystem::path(path).parent_path();
   if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
   call.mistakes().add("--metrics", fmt::format("{}: the folder is not there", folder.string()),
                       "make it, or name another file");
 }
 
+// A link stays a link, and a device or a pipe what it is.
+Status write_file(const std::string& path, const std::string& text) {
+  FOREBAY_TRY(sink, ByteSink::open(path));
+  FOREBAY_TRY_STATUS(sink.write(std::as_bytes(std::span(text))));
+  return sink.commit();
+}
+
 bool write_metrics(const Invocation& call, const joint::RunOutcome& outcome) {
   const std::string path = call.text("--metrics");
   if (path.empty()) return true;
-  const auto written = report::replace_file(path, joint::run_metrics(outcome));
+  const auto written = write_file(path, joint::run_metrics(outcome));
   if (!written) tell("--metrics: {}: {}\n", path, to_string(written.error()));
   return written.has_value();
 }

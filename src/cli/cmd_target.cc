@@ -17,6 +17,7 @@
 #include "cli/boot_epoch.h"
 #include "cli/commands.h"
 #include "cli/device_hint.h"
+#include "cli/disk_identity.h"
 #include "cli/json_text.h"
 #include "cli/standard_error.h"
 #include "core/bytes.h"
@@ -170,6 +171,9 @@ void add_subsystems(nvme::target::Target& target, const TargetConfig& config,
       added.write_protected = item.read_only;
       // Of a disk elsewhere this process alone knows what it has not flushed.
       if (!block::has_scheme(item.device)) added.cache_epoch = boot_epoch();
+      if (const std::string disk = disk_identity(item.device); !disk.empty()) {
+        added.nguid = nvme::uuid_of(fmt::format("{}\n{}\n{}", wanted.nqn, item.id, disk));
+      }
       added.hosts = nvme::target::host_list(item.hosts);
     }
   }

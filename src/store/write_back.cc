@@ -23,7 +23,10 @@ FlashCall forget_call(const StoreState& state) {
 constexpr Nanos kRefusedWait = std::chrono::seconds(1);
 
 void note_refusal(StoreState& state, Errc code) {
-  if (code != Errc::kReadOnly && code != Errc::kNoSpace && code != Errc::kGone) return;
+  if (code != Errc::kReadOnly && code != Errc::kNoSpace && code != Errc::kGone &&
+      code != Errc::kExists) {
+    return;
+  }
   if (state.flash_takes_writes()) {
     log_warn("store: the flash tier takes no writes ({}); reads go on", to_string(code));
   }

@@ -200,6 +200,7 @@ Status read_namespace(std::span<const std::byte> page, ControllerFacts& facts) {
   facts.block_bytes = 1U << block_bits;
   if ((byte_at(31) & kReservationWriteExclusive) == 0) facts.reserves = false;
   facts.write_protected = (byte_at(99) & 1) != 0;  // NSATTR
+  facts.nguid = load_as<Uuid>(page.subspan(104));
   facts.cache_epoch = {};
   if (load_as<std::uint64_t>(page.subspan(kCacheEpochMarkAt)) == kCacheEpochMark) {
     facts.cache_epoch = load_as<CacheEpoch>(page.subspan(kCacheEpochAt));

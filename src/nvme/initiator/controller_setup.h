@@ -19,6 +19,7 @@
 
 #include "core/clock.h"
 #include "nvme/cache_epoch.h"
+#include "nvme/identity.h"
 #include "nvme/initiator/queue_command.h"
 
 namespace forebay::nvme::initiator {
@@ -57,6 +58,7 @@ struct ControllerFacts {
   std::uint64_t block_count = 0;
   bool write_protected = false;
   CacheEpoch cache_epoch{};  // zeroes: the controller tells none
+  Uuid nguid{};              // likewise
 };
 
 // Reads the page of Identify Namespace into the facts that are the namespace's. kNotFound: it is

@@ -20,6 +20,8 @@ constexpr Nanos kBackOffMax = std::chrono::seconds(5);
 constexpr std::uint32_t kAlignBytesMin = 4096;  // as a file's, so that a store looks the same
 // Of one request; a command may take less.
 constexpr std::uint32_t kRequestBytesMax = 4 * kMiB;
+constexpr Error kOtherDisk{Errc::kExists, "nvme: another disk has taken its place"};
+constexpr Error kOtherSize{Errc::kExists, "nvme: the namespace has another size than before"};
 constexpr Error kClosed{Errc::kCancelled, "nvme: the device is being closed"};
 
 }  // namespace
@@ -129,6 +131,16 @@ void FabricDevice::lose_guard(const Error& why) {
   log_warn("{}: {}; it takes no writes any more", options_.name, to_string(why));
 }
 
+// It is not the disk that was opened: nothing is written to it, and nothing read from it.
+Status FabricDevice::refuse_for_good(const Error& why) {
+  if (!options_.write && !std::exchange(other_disk_told_, true)) {
+    log_warn("{}: {}", options_.name, to_string(why));
+  }
+  lose_guard(why);
+  drop_waiting(why, kForever);
+  return std::unexpected(why);
+}
+
 // The first connection says what the device is; later ones must find the same.
 Status FabricDevice::take_geometry(const ControllerFacts& facts) {
   const std::uint32_t align = std::max(kAlignBytesMin, facts.block_bytes);
@@ -143,8 +155,10 @@ Status FabricDevice::take_geometry(const ControllerFacts& facts) {
                  .transfer_bytes_max = kRequestBytesMax,
                  .direct = true,
                  .read_only = !options_.write || facts.write_protected};
+  } else if (facts.nguid != facts_.nguid) {
+    return refuse_for_good(kOtherDisk);
   } else if (facts.block_bytes != facts_.block_bytes || size < geometry_.size_bytes) {
-    return fail(Errc::kInvalid, "nvme: the namespace has another size than before");
+    return refuse_for_good(kOtherSize);
   }
   take_size(size);
   facts_ = facts;

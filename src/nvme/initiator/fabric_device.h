@@ -114,6 +114,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   [[nodiscard]] bool take_cache(const ControllerFacts& facts);
   [[nodiscard]] Status take_guard(const Association& association);
   void lose_guard(const Error& why);
+  [[nodiscard]] Status refuse_for_good(const Error& why);
 
   io::Loop& loop_;
   FabricOptions options_;
@@ -122,6 +123,7 @@ class FabricDevice final : public block::Device, private Association::Owner {
   block::Geometry geometry_;
   ControllerFacts facts_;
   std::optional<Error> guard_lost_;  // why this device does not write any more
+  bool other_disk_told_ = false;
   std::unique_ptr<Association> association_;
   std::size_t next_address_ = 0;
   std::size_t attempts_ = 0;  // since there was a connection

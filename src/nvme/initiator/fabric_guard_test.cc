@@ -1,7 +1,10 @@
 // One writer at a time over the fabric: several devices on one namespace of our own target.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "block/request_testing.h"
@@ -180,6 +183,34 @@ TEST_F(FabricGuard, WritesThatWaitedForTheConnectionFailIfTheGuardIsLost) {
   auto other = open(2).value();
   while (!done) loop_.turn();
   EXPECT_EQ(request.done_bytes.error().code, Errc::kExists);
+}
+
+// A disk that was made anew under the same name, by a target that was started again.
+TEST_F(FabricGuard, AnotherDiskInItsPlaceIsNeitherWrittenNorRead) {
+  for (const bool writes : {true, false}) {
+    SCOPED_TRACE(writes);
+    auto device = open(1, writes).value();
+    if (writes) {
+      ASSERT_TRUE(write(*device));
+    }
+    target_.stop(Nanos{0});
+    target_.nguid.fill(writes ? std::byte{7} : std::byte{8});
+    auto other = block::make_memory_device(loop_, {.size_bytes = 8 * kMiB});
+    target_.start(*other);
+    const Nanos start = loop_.now();
+    if (writes) {
+      std::memset(page_.get(), 0x77, kBlock);
+      EXPECT_EQ(write(*device).error().code, Errc::kExists);
+      EXPECT_LT(loop_.now() - start, std::chrono::seconds(2));
+    }
+    EXPECT_FALSE(read(*device));
+    device.reset();
+    block::Memory seen = block::pages(1);
+    ASSERT_TRUE(loop_.run(block::do_read(other.get(), 0, {{seen.get(), kBlock}})));
+    EXPECT_EQ(std::ranges::count(std::span(seen.get(), kBlock), std::byte{0x77}), 0);
+    target_.stop(Nanos{0});
+    target_.start(*disk_);
+  }
 }
 
 }  // namespace

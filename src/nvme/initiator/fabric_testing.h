@@ -40,7 +40,9 @@ class TestTarget {
   void start(block::Device& disk) {
     target_ = std::make_unique<target::Target>(loop_, options_);
     subsystem_ = &target_->add_subsystem(kTestNqn);
-    subsystem_->add_namespace(1, disk).cache_epoch = cache_epoch;
+    auto& added = subsystem_->add_namespace(1, disk);
+    added.cache_epoch = cache_epoch;
+    if (nguid != Uuid{}) added.nguid = nguid;
     const auto port = target_->listen("127.0.0.1", port_);
     FOREBAY_CHECK(port.has_value());
     port_ = *port;
@@ -54,7 +56,9 @@ class TestTarget {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] target::Subsystem& subsystem() const { return *subsystem_; }
 
-  CacheEpoch cache_epoch{};  // from the next start on
+  // From the next start on.
+  CacheEpoch cache_epoch{};
+  Uuid nguid{};  // zeroes: that of the name
 
   [[nodiscard]] FabricOptions options() const {
     FabricOptions options;

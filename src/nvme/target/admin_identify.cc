@@ -84,7 +84,7 @@ CommandStatus identify_namespace(Controller& controller, Exchange& exchange) {
   page.put<std::uint8_t>(30, 1);  // NMIC: may be reached through several controllers
   page.put<std::uint8_t>(31, kReservationAllTypes);  // RESCAP
   // DLFEAT stays 0: what a deallocated block reads as is the device's to say.
-  page.put_bytes(104, found->uuid);  // NGUID
+  page.put_bytes(104, found->nguid);  // NGUID
   page.put<std::uint8_t>(130, static_cast<std::uint8_t>(std::countr_zero(found->block_bytes())));
   if (found->read_only()) page.put<std::uint8_t>(99, 1);  // NSATTR
   if (found->cache_epoch != CacheEpoch{}) {
@@ -114,7 +114,7 @@ CommandStatus namespace_descriptors(Controller& controller, Exchange& exchange) 
   DataPage page(exchange.out);
   page.put<std::uint8_t>(0, 2);  // NGUID
   page.put<std::uint8_t>(1, 16);
-  page.put_bytes(4, found->uuid);
+  page.put_bytes(4, found->nguid);
   page.put<std::uint8_t>(20, 3);  // UUID
   page.put<std::uint8_t>(21, 16);
   page.put_bytes(24, found->uuid);

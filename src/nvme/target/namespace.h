@@ -17,9 +17,10 @@ struct Namespace {
   std::uint32_t id = 1;             // NSID, from 1
   block::Device* device = nullptr;  // outlives the target
   Uuid uuid{};                      // equal on all paths and after a restart
-  bool write_protected = false;     // hosts may only read, whatever the device can
-  CacheEpoch cache_epoch{};         // equal as long as no power failure can have taken the cache
-  HostList hosts;                   // of those that the subsystem admits, who sees it
+  Uuid nguid{};                  // likewise, but another one where another disk has taken the name
+  bool write_protected = false;  // hosts may only read, whatever the device can
+  CacheEpoch cache_epoch{};      // equal as long as no power failure can have taken the cache
+  HostList hosts;                // of those that the subsystem admits, who sees it
   std::unique_ptr<Reservations> reservations = std::make_unique<Reservations>();
 
   [[nodiscard]] bool read_only() const { return write_protected || device->geometry().read_only; }

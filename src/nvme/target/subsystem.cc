@@ -29,6 +29,7 @@ Namespace& Subsystem::add_namespace(std::uint32_t id, block::Device& device) {
   added.id = id;
   added.device = &device;
   added.uuid = make_uuid(nqn_, id);
+  added.nguid = added.uuid;
   return added;
 }
 

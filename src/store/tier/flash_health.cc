@@ -66,6 +66,8 @@ void FlashHealth::note(const block::Request& done) {
                                                   : "the device has no space left");
   } else if (error.code == Errc::kReadOnly || error.code == Errc::kDenied) {
     enter(FlashMode::kReadOnly, "the device takes no writes");
+  } else if (error.code == Errc::kExists) {
+    enter(FlashMode::kReadOnly, "the device is another's now: " + to_string(error));
   } else if (error.code == Errc::kIo && ++write_failures_ >= kFailuresMax) {
     enter(FlashMode::kReadOnly, "writes keep failing: " + to_string(error));
   }

@@ -1,8 +1,8 @@
 // Whether the flash tier may write, may read, and why not; and how fast it wears the device.
 //
-// Pure: it is told of every outcome and asked before every write. A device that is full, read-only
-// or failing turns the tier read-only; one that is gone turns it off; probing (the tier's business)
-// brings either back. Times are the loop's.
+// Pure: it is told of every outcome and asked before every write. A device that is full, read-only,
+// failing or taken over by another turns the tier read-only; one that is gone turns it off; probing
+// (the tier's business) brings either back. Times are the loop's.
 #pragma once
 
 #include <cstdint>

@@ -26,6 +26,7 @@ TEST(FlashHealth, EachFailureLeadsToItsMode) {
       {block::RequestKind::kWrite, Errc::kNoSpace, FlashMode::kReadOnly},
       {block::RequestKind::kWrite, Errc::kReadOnly, FlashMode::kReadOnly},
       {block::RequestKind::kFlush, Errc::kReadOnly, FlashMode::kReadOnly},
+      {block::RequestKind::kWrite, Errc::kExists, FlashMode::kReadOnly},
       {block::RequestKind::kWrite, Errc::kGone, FlashMode::kGone},
       {block::RequestKind::kRead, Errc::kGone, FlashMode::kGone},
       {block::RequestKind::kRead, Errc::kIo, FlashMode::kReadWrite},
