@@ -68,15 +68,6 @@ int say(const Invocation& call, const nlohmann::ordered_json& json, const std::s
   return kExitOk;
 }
 
-store::MissReason load(OpenStore& opened, store::SpaceId space, const store::BlockId& id,
-                       const BlockBuffer& buffer) {
-  std::array<store::GetItem, 1> items;
-  items[0].id = id;
-  items[0].buffer = buffer.lend();
-  (void)opened.loop->run(opened.store->get(items, {.space = space}));
-  return items[0].miss;
-}
-
 // Whether the block may be put: nothing is there, the same bytes, or what did not prove itself,
 // which reading removed. A block's bytes never change: the store would keep the first and say
 // nothing. Says why not.
@@ -85,7 +76,7 @@ bool may_put(const std::string& key, OpenStore& opened, store::SpaceId space,
   const auto bytes = opened.store->block_bytes(id);
   if (!bytes) return true;
   const BlockBuffer buffer(*bytes);
-  const store::MissReason miss = load(opened, space, id, buffer);
+  const store::MissReason miss = load_block(opened, space, id, buffer);
   if (miss == store::MissReason::kCorrupt) {
     tell("put {}: the store had a damaged block under this key; replaced\n", key);
     return true;
@@ -175,7 +166,7 @@ int run_get(const Invocation& call) {
   const BlockBuffer buffer(*bytes);
   const auto space = opened->store->register_space({call.text("--tenant"), call.text("--layout")});
   if (!space) return kExitFailed;
-  const store::MissReason miss = load(*opened, *space, id, buffer);
+  const store::MissReason miss = load_block(*opened, *space, id, buffer);
   if (!close_store(*opened)) return kExitFailed;
   if (miss != store::MissReason::kNone) {
     tell("get {}: {}\n", key, store::to_string(miss));

@@ -17,6 +17,7 @@
 #include "cli/standard_error.h"
 #include "cli/store_size.h"
 #include "core/bytes.h"
+#include "core/hash.h"
 #include "store/export_stream.h"
 
 namespace forebay::cli {
@@ -54,6 +55,9 @@ class Importer {
   };
 
   [[nodiscard]] Status read_all();
+  // Whether the store has it, with whatever bytes.
+  [[nodiscard]] Result<bool> is_present(const store::ExportedBlock& block,
+                                        const BlockBuffer& buffer);
   [[nodiscard]] Status take(store::ExportedBlock block);
   // The waiting blocks are a piece of one chain of one key space.
   [[nodiscard]] bool continues(const store::ExportedBlock& block) const;
@@ -81,7 +85,8 @@ class Importer {
   std::uint64_t imported_blocks_ = 0;
   std::uint64_t imported_bytes_ = 0;
   std::uint64_t present_blocks_ = 0;
-  std::uint64_t other_blocks_ = 0;  // of other tenants than --tenant
+  std::uint64_t conflicting_blocks_ = 0;  // of them, with other bytes
+  std::uint64_t other_blocks_ = 0;        // of other tenants than --tenant
 };
 
 bool Importer::continues(const store::ExportedBlock& block) const {
@@ -132,6 +137,29 @@ Status Importer::put_waiting() {
   return {};
 }
 
+// A block's bytes never change: where the store has others they stay, and the import has failed.
+// What does not prove itself is removed by being read, and imported.
+Result<bool> Importer::is_present(const store::ExportedBlock& block, const BlockBuffer& buffer) {
+  const store::BlockId& id = block.record.id;
+  if (recent_.contains(id)) return true;
+  const auto bytes = opened_.store->block_bytes(id);
+  if (!bytes) return false;
+  const BlockBuffer there(*bytes);
+  FOREBAY_TRY(space, opened_.store->register_space(block.names.space));
+  const store::MissReason miss = load_block(opened_, space, id, there);
+  if (miss == store::MissReason::kCorrupt) return false;
+  if (miss != store::MissReason::kNone) {
+    return fail(Errc::kIo, "a block that is there already cannot be read");
+  }
+  if (!std::ranges::equal(there.bytes(), buffer.bytes()) && ++conflicting_blocks_ == 1) {
+    tell(
+        "import: the store has other bytes under the id {}, and keeps them\n"
+        "  hint: a block's bytes never change: another content needs another key\n",
+        to_hex(id.digest));
+  }
+  return true;
+}
+
 Status Importer::take(store::ExportedBlock block) {
   BlockBuffer buffer(block.record.data_bytes);
   FOREBAY_TRY_STATUS(reader_.read_data(block, buffer.bytes()));
@@ -140,7 +168,8 @@ Status Importer::take(store::ExportedBlock block) {
     return {};
   }
   need_.add(block.record.data_bytes);
-  if (opened_.store->block_bytes(block.record.id) || recent_.contains(block.record.id)) {
+  FOREBAY_TRY(present, is_present(block, buffer));
+  if (present) {
     ++present_blocks_;
     return {};
   }
@@ -234,13 +263,14 @@ bool Importer::run() {
     explain(status.error());
     return false;
   }
-  return true;
+  return conflicting_blocks_ == 0;
 }
 
 nlohmann::ordered_json Importer::json(bool complete) const {
   return {{"blocks", imported_blocks_},
           {"bytes", imported_bytes_},
           {"present_blocks", present_blocks_},
+          {"conflicting_blocks", conflicting_blocks_},
           {"other_tenants_blocks", other_blocks_},
           {"skipped_at_export_blocks", reader_.skipped_blocks()},
           {"complete", complete}};
@@ -250,6 +280,9 @@ std::string Importer::text(bool closed) const {
   std::string text = fmt::format("imported {}{} blocks, {}; {} were there already",
                                  flushed_ && closed ? "" : "at most ", imported_blocks_,
                                  format_bytes(imported_bytes_), present_blocks_);
+  if (conflicting_blocks_ > 0) {
+    text += fmt::format(", {} of them with other bytes", conflicting_blocks_);
+  }
   if (other_blocks_ > 0) text += fmt::format("; {} of other tenants left out", other_blocks_);
   if (reader_.skipped_blocks() > 0) {
     text += fmt::format("; {} were damaged when the file was made", reader_.skipped_blocks());
@@ -289,9 +322,12 @@ const Command kStoreImportCommand{
     .arguments = "STORE FILE",
     .summary = "put the blocks of an export into a store; durable when it ends",
     .details =
-        "FILE is - for standard input. Blocks that are there already are counted and left as\n"
-        "they are. A file that is damaged or ends early is refused at that place, a full\n"
-        "store ends the import: what came before is kept, and the exit code is 1.",
+        "FILE is - for standard input. Blocks that are there already are read, counted and\n"
+        "left as they are; with other bytes than the file's they make the exit code 1. A file "
+        "that\n"
+        "is damaged or ends early is refused at that place, a full store ends the import: what "
+        "came\n"
+        "before is kept, and the exit code is 1.",
     .flags = kImportFlags,
     .arguments_min = 2,
     .arguments_max = 2,

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -22,6 +23,7 @@
 #include "cli/standard_error.h"
 #include "core/bytes.h"
 #include "core/printable.h"
+#include "core/task.h"
 #include "io/engine.h"
 #include "nvme/identity.h"
 #include "nvme/target/target.h"
@@ -218,6 +220,23 @@ void print_ready(const TargetConfig& config, const Devices& devices, const Ports
   }
 }
 
+// The kernel lets go of a killed process's io_uring, and of the listening socket in it, a moment
+// after the process: a target that is started again at once would find its own port taken.
+constexpr Nanos kPortWait = std::chrono::seconds(1);
+constexpr Nanos kPortPause = std::chrono::milliseconds(50);
+
+Task<void> pause(io::Loop* loop) { co_await loop->sleep_for(kPortPause); }
+
+Result<std::uint16_t> listen(io::Loop& loop, nvme::target::Target& target,
+                             const nvme::target::ListenAddress& address) {
+  const Nanos until = loop.now() + kPortWait;
+  while (true) {
+    auto port = target.listen(address.host, address.port);
+    if (port || port.error().os != EADDRINUSE || loop.now() >= until) return port;
+    loop.run(pause(&loop));
+  }
+}
+
 int serve(const Invocation& call, const TargetConfig& config, io::Loop& loop,
           const Devices& devices) {
   nvme::target::TargetOptions options;
@@ -228,7 +247,7 @@ int serve(const Invocation& call, const TargetConfig& config, io::Loop& loop,
   add_subsystems(target, config, devices);
   Ports ports;
   for (std::size_t i = 0; i < config.addresses.size(); ++i) {
-    const auto port = target.listen(config.addresses[i].host, config.addresses[i].port);
+    const auto port = listen(loop, target, config.addresses[i]);
     if (!port) {
       loop.run(target.drain());
       return explain(fmt::format("listen on {}", config.listen[i]), port.error(),

@@ -404,4 +404,13 @@ BlockBuffer::BlockBuffer(std::size_t size_bytes) {
   piece_ = {memory_.get(), size_bytes};
 }
 
+store::MissReason load_block(OpenStore& opened, store::SpaceId space, const store::BlockId& id,
+                             const BlockBuffer& buffer) {
+  std::array<store::GetItem, 1> items;
+  items[0].id = id;
+  items[0].buffer = buffer.lend();
+  (void)opened.loop->run(opened.store->get(items, {.space = space}));
+  return items[0].miss;
+}
+
 }  // namespace forebay::cli

@@ -76,4 +76,8 @@ class BlockBuffer {
   iovec piece_{};
 };
 
+// All bytes of the block, whose size the buffer has; kNone: they are there.
+[[nodiscard]] store::MissReason load_block(OpenStore& opened, store::SpaceId space,
+                                           const store::BlockId& id, const BlockBuffer& buffer);
+
 }  // namespace forebay::cli
