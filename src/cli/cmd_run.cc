@@ -181,13 +181,16 @@ int run(const Invocation& call) {
     auto json =
         nlohmann::ordered_json::parse(report::summary_to_json(outcome->summary, outcome->facts));
     json["folder"] = outcome->folder;
+    json["failure"] = outcome->failure;
     fmt::print("{}\n", json_text(json));
   } else {
     fmt::print("{}", report::text_report(outcome->facts, outcome->summary));
     if (!outcome->taken.empty()) {
       fmt::print("{} holds an earlier result, which stays as it is\n", outcome->taken);
     }
-    fmt::print("report: {}/{}\n", outcome->folder, report::kHtmlFile);
+    fmt::print("{}\n", outcome->failure.empty()
+                           ? fmt::format("report: {}/{}", outcome->folder, report::kHtmlFile)
+                           : fmt::format("no report: what was written is in {}", outcome->folder));
   }
   return metrics_written ? exit_code(*outcome) : kExitFailed;
 }

@@ -298,6 +298,9 @@ void finish(Runner& runner, RunOutcome& outcome, const std::string& environment)
   runner.write(report::kHtmlFile, report::html_report(*log, outcome.summary, environment));
   runner.seal();
   outcome.failure = runner.failure();
+  if (!outcome.failure.empty() && outcome.summary.partial.empty()) {
+    outcome.summary.partial = "not all of the result could be written";
+  }
 }
 
 }  // namespace
