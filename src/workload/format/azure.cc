@@ -34,6 +34,11 @@ class AzureParser final : public RowParser {
     if (!row.ok()) return Row::kMalformed;
     if (!first_ns_) first_ns_ = *stamp_ns;
     const std::int64_t since_ns = *stamp_ns - *first_ns_;
+    if (since_ns > kTimeNsMax) {
+      row.mistake(fmt::format("`{}` is years after the first request", row.text(kColumns[0])),
+                  "which of the two is the mistake?");
+      return Row::kMalformed;
+    }
     if (since_ns < 0) ++early_count_;
     request.arrival_ns = std::max<std::int64_t>(0, since_ns);
     return Row::kRequest;

@@ -45,6 +45,19 @@ TEST(Azure, CutAndFalseRowsAreNamed) {
   EXPECT_EQ(read.diagnostics.kept()[2].place, "trace:4");
 }
 
+TEST(Azure, ARowOfAnotherDecadeIsNamed) {
+  const auto read = read_text(
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+      "2003-11-16 18:17:03,1,1\n"
+      "2024-05-10 00:00:00,2,1\n"
+      "2003-11-16 18:17:04,3,1\n");
+  EXPECT_EQ(read.trace.requests.size(), 2U);
+  ASSERT_EQ(read.diagnostics.count(), 1U);
+  EXPECT_EQ(read.diagnostics.kept()[0].place, "trace:3");
+  EXPECT_EQ(read.diagnostics.kept()[0].message,
+            "`2024-05-10 00:00:00` is years after the first request");
+}
+
 TEST(Azure, ARowOlderThanTheFirstCountsAsOfItsTime) {
   const auto read = read_text(
       "TIMESTAMP,ContextTokens,GeneratedTokens\n"
