@@ -38,9 +38,10 @@ asan: deps ## all tests under address and undefined-behaviour sanitizers
 	@scripts/build asan all
 	@tools/run_tests build/asan --unit-only
 
+# Seeded trials have one thread each: a slice of them is enough here.
 tsan: deps ## core, io, telemetry and store tests under the thread sanitizer
 	@scripts/build tsan forebay_core_test forebay_io_test forebay_telemetry_test forebay_store_test
-	@tools/run_tests build/tsan --unit-only --rooms core,io,telemetry,store
+	@FOREBAY_TRIALS=20 tools/run_tests build/tsan --unit-only --rooms core,io,telemetry,store
 
 fuzz: deps ## every fuzz target, FUZZ_SECONDS in all (default 300)
 	@scripts/build asan all
