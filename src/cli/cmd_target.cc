@@ -97,12 +97,6 @@ std::optional<TargetConfig> config_of_file(const Invocation& call) {
   return nvme::target::read_target_config(file, *text, call.mistakes());
 }
 
-// The log's line has said that another process has it, and which.
-std::string open_failure(const Error& error) {
-  return error.code == Errc::kExists ? "one process at a time may write it (exists)"
-                                     : to_string(error);
-}
-
 std::string open_hint(const Error& error, std::uint64_t size_bytes) {
   switch (error.code) {
     case Errc::kNotFound:
@@ -151,7 +145,7 @@ std::optional<Devices> open_devices(io::Loop& loop, const TargetConfig& config) 
         if (const auto words = device_words(item.device, device.error())) {
           tell("{}: {}\n  hint: {}\n", what, words->what, words->hint);
         } else {
-          tell("{}: {}\n  hint: {}\n", what, open_failure(device.error()),
+          tell("{}: {}\n  hint: {}\n", what, local_failure(device.error()),
                open_hint(device.error(), item.size_bytes));
         }
         return std::nullopt;

@@ -85,4 +85,9 @@ std::optional<DeviceWords> device_words(std::string_view url, const Error& error
   return DeviceWords{what_of(url, error), hint_of(url, error)};
 }
 
+std::string local_failure(const Error& error) {
+  return error.code == Errc::kExists ? "one process at a time may write it (exists)"
+                                     : to_string(error);
+}
+
 }  // namespace forebay::cli

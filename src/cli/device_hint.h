@@ -17,4 +17,8 @@ struct DeviceWords {
 // Nothing where the device is of this machine.
 [[nodiscard]] std::optional<DeviceWords> device_words(std::string_view url, const Error& error);
 
+// What went wrong with a device of this machine. Where another process has it, the log's line has
+// said so, and which.
+[[nodiscard]] std::string local_failure(const Error& error);
+
 }  // namespace forebay::cli

@@ -42,11 +42,7 @@ bool explained_by_size(const std::string& url, const Error& error,
 void explain(const std::string& url, const Error& error, const OpenStoreOptions& options) {
   if (explained_by_size(url, error, options)) return;
   const auto words = device_words(url, error);
-  // The log's line has said that another process has it, and which.
-  tell("{}: {}\n", url,
-       words                         ? words->what
-       : error.code == Errc::kExists ? "one process at a time may write it (exists)"
-                                     : to_string(error));
+  tell("{}: {}\n", url, words ? words->what : local_failure(error));
   if (const std::string hint = limit_hint(error); !hint.empty()) {
     tell_lines(hint);
     return;

@@ -97,6 +97,15 @@ class FabricDeviceTest : public testing::Test {
   std::unique_ptr<FabricDevice> device_;
 };
 
+FabricOptions options_for(const FakeServer& server) {
+  FabricOptions options;
+  options.name = "nvme+tcp://fake";
+  options.addresses = {loopback(server.port())};
+  options.association.subsystem_nqn = kTestNqn;
+  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  return options;
+}
+
 TEST_F(FabricDeviceTest, SaysWhatTheNamespaceIs) {
   serve();
   open();
@@ -444,11 +453,7 @@ TEST_F(FabricDeviceTest, AReadWhoseDigestDoesNotFitIsReadAgainAndThenAnError) {
   fake.digests = 2;
   fake.success_flag = false;
   FakeServer server(loop_, fake_disk, fake);
-  FabricOptions options;
-  options.name = "nvme+tcp://fake";
-  options.addresses = {loopback(server.port())};
-  options.association.subsystem_nqn = kTestNqn;
-  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  FabricOptions options = options_for(server);
   options.association.digests = {.data = true};
   open(options);
   Ask write(RequestKind::kWrite, 0, 10, 3);
@@ -472,11 +477,7 @@ TEST_F(FabricDeviceTest, AReadWhoseDigestDoesNotFitIsReadAgainAndThenAnError) {
 TEST_F(FabricDeviceTest, AControllerThatFallsSilentIsLeftAndFoundAgain) {
   FakeDisk fake_disk;
   FakeServer server(loop_, fake_disk, {});
-  FabricOptions options;
-  options.name = "nvme+tcp://fake";
-  options.addresses = {loopback(server.port())};
-  options.association.subsystem_nqn = kTestNqn;
-  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  FabricOptions options = options_for(server);
   options.association.command_time = std::chrono::seconds(4);
   open(options);
   server.controller(1).options.answers_io = false;
@@ -494,11 +495,7 @@ TEST_F(FabricDeviceTest, AControllerThatFallsSilentIsLeftAndFoundAgain) {
 TEST_F(FabricDeviceTest, ACommandThatIsNotAnsweredIsAborted) {
   FakeDisk fake_disk;
   FakeServer server(loop_, fake_disk, {});
-  FabricOptions options;
-  options.name = "nvme+tcp://fake";
-  options.addresses = {loopback(server.port())};
-  options.association.subsystem_nqn = kTestNqn;
-  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  FabricOptions options = options_for(server);
   options.association.command_time = std::chrono::seconds(4);
   open(options);
   fake_disk.on_abort = [&server](std::uint32_t dword10) {
@@ -528,11 +525,7 @@ TEST_F(FabricDeviceTest, ACommandThatIsNotAnsweredIsAborted) {
 TEST_F(FabricDeviceTest, NoMoreAbortsAreOnTheirWayThanTheControllerTakes) {
   FakeDisk fake_disk;
   FakeServer server(loop_, fake_disk, {});
-  FabricOptions options;
-  options.name = "nvme+tcp://fake";
-  options.addresses = {loopback(server.port())};
-  options.association.subsystem_nqn = kTestNqn;
-  options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+  FabricOptions options = options_for(server);
   options.association.command_time = std::chrono::seconds(4);
   open(options);
   server.controller(1).options.answers_io = false;
