@@ -8,6 +8,7 @@
 
 #include "block/device_url.h"
 #include "cli/bench_disk.h"
+#include "cli/bench_guard.h"
 #include "cli/bench_rig.h"
 #include "cli/bench_store.h"
 #include "cli/commands.h"
@@ -68,6 +69,15 @@ void check_size(const Invocation& call, const StoreBench& bench,
   }
 }
 
+// What a benchmark makes in its folder.
+std::vector<std::string> scratch_of(const StoreBench& bench) {
+  std::vector<std::string> paths;
+  for (const char* name : {"disk", "fio", "store", "files"}) {
+    paths.push_back(fmt::format("{}/forebay-bench.{}", bench.folder, name));
+  }
+  return paths;
+}
+
 enum class Disks : std::uint8_t { kRefused, kTaken };
 
 bool takes_disk(const std::string& name, Disks disks) {
@@ -90,6 +100,13 @@ StoreBench bench_of(const Invocation& call, Disks disks) {
   bench.round_bytes = call.bytes("--round-bytes");
   bench.seed = call.count("--seed");
   if (bench.rounds == 0) call.mistakes().add("--rounds", "must be at least 1");
+  for (const std::uint64_t block_bytes : bench.block_bytes) {
+    if (block_bytes <= bench.round_bytes) continue;
+    call.mistakes().add("--round-bytes",
+                        fmt::format("{} is less than one block of {}", call.text("--round-bytes"),
+                                    format_bytes(block_bytes)));
+    break;
+  }
   if (!takes_disk(bench.folder, disks) && !std::filesystem::is_directory(bench.folder)) {
     call.mistakes().add(bench.folder, "is not a folder",
                         "name a folder on the device to be measured");
@@ -122,6 +139,7 @@ int run_bench_store(const Invocation& call) {
   const auto groups = groups_of(call);
   check_size(call, bench, groups);
   if (const auto refused = call.refuse()) return *refused;
+  guard_bench(scratch_of(bench));
   int code = kExitOk;
   for (const RowGroup* group : groups) {
     const auto rows = group->measure(bench);
@@ -137,8 +155,9 @@ int run_bench_store(const Invocation& call) {
 int run_bench_disk(const Invocation& call) {
   const StoreBench bench = bench_of(call, Disks::kTaken);
   if (const auto refused = call.refuse()) return *refused;
-  const auto rows = takes_disk(bench.folder, Disks::kTaken) ? bench_disk_reads(bench, bench.folder)
-                                                            : bench_disk(bench);
+  const bool disk = takes_disk(bench.folder, Disks::kTaken);
+  if (!disk) guard_bench(scratch_of(bench));
+  const auto rows = disk ? bench_disk_reads(bench, bench.folder) : bench_disk(bench);
   if (!rows) {
     tell("bench disk: {}\n", to_string(rows.error()));
     return kExitFailed;

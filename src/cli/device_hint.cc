@@ -64,7 +64,7 @@ std::string hint_of(std::string_view url, const Error& error) {
              "the NVM command set, with blocks of 512 to 65536 bytes and without metadata";
     case Errc::kExists:
       return "one process at a time writes it: wait until that one ends; get, export and verify "
-             "only read";
+             "only read. Where another disk has taken its place, open that one anew";
     case Errc::kVersion:
       return fmt::format(
           "another service has {}: check host and port; a target prints its own "

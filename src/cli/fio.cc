@@ -100,20 +100,16 @@ Result<FioResult> best_fio_read(FioJob job, std::string* label,
   return best;
 }
 
-HugePageReserve::HugePageReserve(std::uint64_t bytes) {
-  const std::uint64_t wanted = divide_up(bytes, kHugePageBytes);
-  std::ifstream(kHugePagesPath) >> before_;
-  if (before_ < wanted) {
-    std::ofstream(kHugePagesPath) << wanted;
-    changed_ = true;
-  }
-  std::uint64_t now = 0;
-  std::ifstream(kHugePagesPath) >> now;
-  available_ = now >= wanted;
+HugePageCount::HugePageCount() { std::ifstream(kHugePagesPath) >> count_; }
+
+void HugePageCount::restore() const {
+  if (HugePageCount().count_ != count_) std::ofstream(kHugePagesPath) << count_;
 }
 
-HugePageReserve::~HugePageReserve() {
-  if (changed_) std::ofstream(kHugePagesPath) << before_;
+HugePageReserve::HugePageReserve(std::uint64_t bytes) {
+  const std::uint64_t wanted = divide_up(bytes, kHugePageBytes);
+  if (before_.count() < wanted) std::ofstream(kHugePagesPath) << wanted;
+  available_ = HugePageCount().count() >= wanted;
 }
 
 }  // namespace forebay::cli

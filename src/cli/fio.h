@@ -42,19 +42,29 @@ struct FioResult {
 [[nodiscard]] Result<FioResult> best_fio_read(FioJob job, std::string* label,
                                               const std::function<void()>& after_each);
 
+// The machine's reserve of huge pages, as it was when this was made. Restoring it takes root.
+class HugePageCount {
+ public:
+  HugePageCount();
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  void restore() const;
+
+ private:
+  std::uint64_t count_ = 0;
+};
+
 // Reserves huge pages for fio's shared memory while it lives, where we may (root); puts the old
 // number back. `available` says whether --iomem=shmhuge can work.
 class HugePageReserve {
  public:
   explicit HugePageReserve(std::uint64_t bytes);
-  ~HugePageReserve();
+  ~HugePageReserve() { before_.restore(); }
   HugePageReserve(const HugePageReserve&) = delete;
   HugePageReserve& operator=(const HugePageReserve&) = delete;
   [[nodiscard]] bool available() const { return available_; }
 
  private:
-  std::uint64_t before_ = 0;
-  bool changed_ = false;
+  HugePageCount before_;
   bool available_ = false;
 };
 

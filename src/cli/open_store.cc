@@ -158,16 +158,22 @@ std::optional<bool> holds_something_there(const std::string& url) {
   return std::nullopt;
 }
 
-// Of a disk that nothing was ever written to, that it is no damaged store; whether it is one.
-bool explained_by_blank_disk(const std::string& url, const Error& error, const OpenStore& opened) {
-  if (error.code != Errc::kCorrupt || !block::names_disk(url)) return false;
-  const auto looked = holds_something_at_first(opened);
+// Of what nothing was ever stored on, that it is no damaged store; whether it is that. Files are
+// looked at whole: the making of a store that was killed may have left them.
+bool explained_by_blank(const std::string& url, const Error& error, const OpenStore& opened) {
+  if (error.code != Errc::kCorrupt) return false;
+  const bool disk = block::names_disk(url);
+  const auto looked =
+      disk ? holds_something_at_first(opened) : std::ranges::any_of(paths_of(url), holds_something);
   if (!looked || *looked) return false;
-  const std::string size = format_bytes(opened.device->geometry().size_bytes);
+  const std::uint64_t size = opened.device->geometry().size_bytes;
   tell(
-      "{}: holds no store yet: the disk ({}) begins with nothing\n  hint: the first `forebay store "
-      "put` or `import` makes one with --size, which may be the disk's own: --size {}\n",
-      url, size, opened.device->geometry().size_bytes);
+      "{}: holds no store yet: {}\n  hint: the first `forebay store put` or `import` makes one, "
+      "{}: --size {}\n",
+      url,
+      disk ? fmt::format("the disk ({}) begins with nothing", format_bytes(size))
+           : fmt::format("there are {} of nothing", format_bytes(size)),
+      disk ? "with the size of the disk" : "with a size such as this one's", size);
   return true;
 }
 
@@ -179,10 +185,31 @@ std::uint64_t size_made(const std::string& url, std::uint64_t asked) {
   return parts * round_up(divide_up(asked, parts), parsed->stripe_unit_bytes);
 }
 
-// Whether the files of a store that is there have the size asked for; says so where not. A disk has
-// the size it has.
+// What has the size that it has, here or elsewhere.
+bool is_disk(const std::string& url) {
+  const auto parsed = block::parse_device_url(url);
+  if (parsed && parsed->scheme != nullptr) return true;
+  return std::ranges::any_of(paths_of(url), [](const std::string& path) {
+    std::error_code failed;
+    return std::filesystem::is_block_file(path, failed);
+  });
+}
+
+// Whether a disk has the size asked for; says so where not: a store takes all of it.
+bool disk_has_size(const std::string& url, std::uint64_t asked, const OpenStore& opened) {
+  const std::uint64_t there = opened.device->geometry().size_bytes;
+  if (asked == there) return true;
+  tell(
+      "--size: the disk {} has {} ({} bytes), not {} ({} bytes), and a store takes all of it\n"
+      "  hint: --size {}, or name a file or a smaller disk\n",
+      url, format_bytes(there), there, format_bytes(asked), asked, there);
+  return false;
+}
+
+// Whether the files of a store that is there have the size asked for; says so where not. A disk is
+// asked by disk_has_size().
 bool has_size(const std::string& url, std::uint64_t asked) {
-  if (block::names_disk(url)) return true;
+  if (is_disk(url)) return true;
   std::uint64_t there = 0;
   for (const std::string& path : paths_of(url)) {
     std::error_code failed;
@@ -198,13 +225,9 @@ bool has_size(const std::string& url, std::uint64_t asked) {
   return false;
 }
 
-// Whether a store of that size can be made; says so where not. A disk has the size it has.
+// Whether a store of that size can be made; says so where not. A disk is asked by disk_has_size().
 bool makes_store(const std::string& url, std::uint64_t asked) {
-  if (block::names_disk(url)) return true;
-  for (const std::string& path : paths_of(url)) {
-    std::error_code failed;
-    if (std::filesystem::is_block_file(path, failed)) return true;
-  }
+  if (is_disk(url)) return true;
   const std::uint64_t least = smallest_store_bytes();
   if (size_made(url, asked) >= least) return true;
   tell("--size: {} bytes are too few for a store\n  hint: the smallest has {}\n", asked, least);
@@ -262,10 +285,18 @@ bool holds_block(const std::string& url, const OpenStore& opened, const OpenStor
   return false;
 }
 
-std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreOptions& options) {
+// `asked_bytes`: of --size, which `options` have only where a store may be made.
+std::expected<OpenStore, int> open_or_format(const std::string& url,
+                                             const OpenStoreOptions& options,
+                                             std::uint64_t asked_bytes) {
   auto opened = open_flash_device(url, options);
-  if (!opened) return std::nullopt;
-  if (options.size_bytes != 0 && !holds_block(url, *opened, options)) return std::nullopt;
+  if (!opened) return std::unexpected(kExitFailed);
+  if (asked_bytes != 0 && is_disk(url) && !disk_has_size(url, asked_bytes, *opened)) {
+    return std::unexpected(kExitUsage);
+  }
+  if (options.size_bytes != 0 && !holds_block(url, *opened, options)) {
+    return std::unexpected(kExitFailed);
+  }
   store::StoreOptions store_options;
   store_options.dram_bytes = options.dram_bytes;
   store_options.flash = opened->device.get();
@@ -273,15 +304,15 @@ std::optional<OpenStore> open_or_format(const std::string& url, const OpenStoreO
   store_options.flash_options.format = options.size_bytes != 0;
   auto store = opened->loop->run(store::Store::open(opened->loop.get(), std::move(store_options)));
   if (!store) {
-    if (!explained_by_blank_disk(url, store.error(), *opened)) explain(url, store.error(), options);
-    return std::nullopt;
+    if (!explained_by_blank(url, store.error(), *opened)) explain(url, store.error(), options);
+    return std::unexpected(kExitFailed);
   }
   opened->store = std::move(*store);
   if (!holds_block(url, *opened, options)) {
     (void)close_store(*opened);
-    return std::nullopt;
+    return std::unexpected(kExitFailed);
   }
-  return opened;
+  return std::move(*opened);
 }
 
 void remove_files(const std::vector<std::string>& paths) {
@@ -358,10 +389,10 @@ std::expected<OpenStore, int> open_store(const std::string& url, const OpenStore
     if (!makes_store(url, options.size_bytes)) return std::unexpected(kExitUsage);
     made = absent_paths(url);
   }
-  auto opened = open_or_format(url, options);
+  auto opened = open_or_format(url, options, asked.size_bytes);
   if (!opened) {
     remove_files(made);
-    return std::unexpected(kExitFailed);
+    return opened;
   }
   opened->made = std::move(made);
   if (is_there && !has_size(url, asked.size_bytes)) {

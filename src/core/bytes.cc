@@ -14,7 +14,7 @@ struct Suffix {
   std::uint64_t unit;
 };
 
-constexpr std::array<Suffix, 14> kSuffixes{{{"", 1},
+constexpr std::array<Suffix, 17> kSuffixes{{{"", 1},
                                             {"B", 1},
                                             {"K", kKiB},
                                             {"KiB", kKiB},
@@ -27,7 +27,10 @@ constexpr std::array<Suffix, 14> kSuffixes{{{"", 1},
                                             {"GB", 1000ULL * 1000 * 1000},
                                             {"T", kTiB},
                                             {"TiB", kTiB},
-                                            {"TB", 1000ULL * 1000 * 1000 * 1000}}};
+                                            {"TB", 1000ULL * 1000 * 1000 * 1000},
+                                            {"P", 1024 * kTiB},
+                                            {"PiB", 1024 * kTiB},
+                                            {"PB", 1000ULL * 1000 * 1000 * 1000 * 1000}}};
 
 }  // namespace
 

@@ -13,6 +13,7 @@ TEST(Bytes, ParsesBinaryAndDecimalUnits) {
   EXPECT_EQ(parse_bytes("256KB"), 256000U);
   EXPECT_EQ(parse_bytes("1.5G"), 1610612736U);
   EXPECT_EQ(parse_bytes("10 TB"), 10000000000000U);
+  EXPECT_EQ(parse_bytes("1PiB"), std::uint64_t{1} << 50);
 }
 
 TEST(Bytes, RefusesWhatIsNoSize) {

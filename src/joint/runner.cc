@@ -15,6 +15,7 @@
 #include "io/folder_lock.h"
 #include "joint/case.h"
 #include "joint/cell.h"
+#include "joint/device_check.h"
 #include "joint/facts.h"
 #include "joint/late_repeats.h"
 #include "joint/limits.h"
@@ -314,6 +315,7 @@ std::optional<RunOutcome> run_joint(const Spec& spec, const JointOptions& option
   const OutputFolder output = output_folder(spec, options);
   check_limits(spec, needs_of(spec, test->setup, test->workload.working_set_tokens),
                spec.storage.path.empty() ? output.wanted : spec.storage.path, mistakes);
+  check_device(spec, file, mistakes);
   if (!mistakes.empty()) return std::nullopt;
   const auto stores = claim_stores(spec, mistakes);
   if (!mistakes.empty()) return std::nullopt;

@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 
+#include "block/device_url.h"
 #include "config/places.h"
 #include "config/resolve_path.h"
 #include "core/bytes.h"
@@ -134,8 +136,9 @@ void check_arm(const Check& check, std::size_t index) {
                    "give one of them another `name`");
     }
   }
+  const bool on_device = arm.kind == "forebay" && block::names_disk(check.spec.storage.device);
   const bool flash = arm.kind == "forebay" || arm.kind == "files";
-  if (flash && arm.flash_bytes == 0 && check.spec.storage.device.empty()) {
+  if (flash && arm.flash_bytes == 0 && !on_device) {
     check.refuse(path, fmt::format("arm `{}` has no `flash_bytes`", arm.name),
                  "set it here or in [storage]");
   }
@@ -155,10 +158,33 @@ void check_arm(const Check& check, std::size_t index) {
 }
 
 // Where a size was written: on the arm, or for all of them.
-std::string flash_place(const Check& check, std::size_t arm) {
-  std::string own = fmt::format("arm.{}.flash_bytes", arm);
+std::string size_place(const Check& check, std::size_t arm, std::string_view key) {
+  std::string own = fmt::format("arm.{}.{}", arm, key);
   if (check.places.has(own)) return own;
-  return check.places.has("storage.flash_bytes") ? "storage.flash_bytes" : own;
+  std::string common = fmt::format("storage.{}", key);
+  return check.places.has(common) ? common : own;
+}
+
+std::string by_scale(std::string_view key, double scale) {
+  return scale == 1 ? "" : fmt::format(" (`{}` by `scale` {:g})", key, scale);
+}
+
+// A tier of DRAM that not one block fits into. `block_bytes`: as for check_flash().
+void check_dram(const Check& check, std::uint64_t block_bytes) {
+  constexpr std::uint64_t kPageBytes = 4096;
+  const double scale = check.spec.run.scale;
+  const std::uint64_t least = round_up(std::max<std::uint64_t>(block_bytes, 1), kPageBytes);
+  for (std::size_t i = 0; i < check.spec.arms.size(); ++i) {
+    const ArmSpec& arm = check.spec.arms[i];
+    const auto runs_with = static_cast<std::uint64_t>(static_cast<double>(arm.dram_bytes) / scale);
+    if (arm.kind == "recompute" || arm.dram_bytes == 0 || runs_with >= least) continue;
+    check.refuse(
+        size_place(check, i, "dram_bytes"),
+        fmt::format("arm `{}`: {}{} of DRAM hold not one block of {}", arm.name,
+                    format_bytes(runs_with), by_scale("dram_bytes", scale), format_bytes(least)),
+        fmt::format("`dram_bytes` of {} or more", format_bytes(static_cast<std::uint64_t>(std::ceil(
+                                                      static_cast<double>(least) * scale)))));
+  }
 }
 
 // A store that cannot be made would end its arm at the start of the run. `block_bytes`: 0 where
@@ -173,11 +199,10 @@ void check_flash(const Check& check, std::uint64_t block_bytes) {
     if (flash_holds(runs_with, block_bytes)) continue;
     const auto least = static_cast<double>(least_flash_bytes(block_bytes)) * scale;
     check.refuse(
-        flash_place(check, i),
+        size_place(check, i, "flash_bytes"),
         fmt::format(
             "arm `{}`: {}{} of flash are too small for a store{}", arm.name,
-            format_bytes(runs_with),
-            scale == 1 ? "" : fmt::format(" (`flash_bytes` by `scale` {:g})", scale),
+            format_bytes(runs_with), by_scale("flash_bytes", scale),
             block_bytes == 0 ? "" : fmt::format(" with blocks of {}", format_bytes(block_bytes))),
         fmt::format("`flash_bytes` of {} are enough",
                     format_bytes(static_cast<std::uint64_t>(least))));
@@ -244,9 +269,10 @@ void check_spec(Spec& spec, const config::Places& places, bool files_needed,
       spec.workload.kind == "generated" ? spec.workload.generator.block_tokens : 0;
   const auto setup = set_up_engine(spec, places, block_tokens, mistakes);
   const bool blocks_known = spec.workload.kind != "file" || spec.engine.block_tokens > 0;
-  check_flash(check, setup && blocks_known
-                         ? setup->options.kv_bytes_per_token * setup->options.block_tokens
-                         : 0);
+  const std::uint64_t block_bytes =
+      setup && blocks_known ? setup->options.kv_bytes_per_token * setup->options.block_tokens : 0;
+  check_dram(check, block_bytes);
+  check_flash(check, block_bytes);
 }
 
 }  // namespace forebay::joint

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <concepts>
 #include <exception>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +38,12 @@ struct Reader {
   template <class T>
   void operator()(const char* key, T& value) {
     value = object.at(key).get<T>();
+  }
+  // Not as the library reads them, which takes any number for one.
+  template <class T>
+    requires std::unsigned_integral<T> && (!std::same_as<T, bool>)
+  void operator()(const char* key, T& value) {
+    value = static_cast<T>(object.at(key).get_ref<const Json::number_unsigned_t&>());
   }
   void operator()(const char* key, std::optional<double>& value) {
     if (object.contains(key)) value = object.at(key).get<double>();

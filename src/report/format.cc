@@ -231,6 +231,10 @@ std::vector<std::string> footnotes(const RunFacts& facts, const Summary& summary
   }
   if (const std::string late = late_note(summary); !late.empty()) notes.push_back(late);
   for (const ArmSummary& arm : summary.arms) {
+    if (arm.ran() && arm.round_count == 0) {
+      notes.push_back(
+          fmt::format("{}: no round is complete; its figures are of the part that ran", arm.name));
+    }
     if (arm.backlog.grew()) notes.push_back(backlog_note(arm));
     const std::uint64_t lost = arm.save_dropped_blocks + arm.save_refused_blocks;
     if (lost > 0) {

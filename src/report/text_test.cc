@@ -27,6 +27,19 @@ TEST(TextReport, NoNameOfARunForgesALine) {
   EXPECT_NE(text.find(R"(x\nsummary.json agrees)"), std::string::npos) << text;
 }
 
+// What a stopped run shows of an arm may be of a part of a round.
+TEST(TextReport, SaysWhichFiguresAreOfAnUnfinishedRound) {
+  TestLog test;
+  test.cell(0, 0);
+  test.request(0, 0, 0, 10);
+  test.cell(1, 0).state = static_cast<std::int64_t>(CellState::kPartial);
+  test.request(1, 0, 0, 10);
+  test.log.facts.partial = "stopped by a signal";
+  const std::string text = text_report(test.log.facts, summarise(test.log));
+  EXPECT_TRUE(text.contains("forebay: no round is complete")) << text;
+  EXPECT_FALSE(text.contains("recompute: no round is complete")) << text;
+}
+
 // Of one round they are the quotient of what the table shows.
 TEST(TextReport, SaysThatFactorsArePairedOverTheRounds) {
   constexpr std::string_view kNote = "factors are paired over the rounds";

@@ -37,7 +37,7 @@ std::uint64_t FlashLayout::data_bytes_max() const {
   constexpr std::uint64_t kSummaryBytes = 4096;
   const std::uint64_t taken = 3 * std::uint64_t{page_bytes} + round_up(kSummaryBytes, page_bytes);
   const std::uint64_t in_segment = segment_bytes > taken ? segment_bytes - taken : 0;
-  return std::min(in_segment, kRecordBytesMax - page_bytes);
+  return std::min(in_segment, kRecordDataBytesMax);
 }
 
 Result<FlashLayout> make_flash_layout(std::uint64_t device_bytes, std::uint32_t page_bytes,

@@ -28,8 +28,10 @@ inline constexpr std::uint32_t kSegmentsMin = 8;
 // One heat word for each 9 pages of a segment: every record of 32 KiB and more has one. Smaller
 // records beyond that keep the heat that their summary holds.
 inline constexpr std::uint32_t kPagesPerHeatWord = 9;
-// The largest record, header included; also how far a scan looks past bytes that prove nothing.
-inline constexpr std::uint64_t kRecordBytesMax = std::uint64_t{64} << 20;
+// A record's data, at most; with its header, which is one page, also how far a scan looks past
+// bytes that prove nothing.
+inline constexpr std::uint64_t kRecordDataBytesMax = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kRecordBytesMax = kRecordDataBytesMax + kPageBytesMax;
 // The most that a slot for the owner's bytes has room for, its header included.
 inline constexpr std::uint64_t kKeptSlotBytesMax = std::uint64_t{2560} << 10;
 

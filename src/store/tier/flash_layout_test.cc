@@ -80,8 +80,11 @@ TEST(FlashLayout, TheLargestRecordFitsAnEmptySegment) {
     const auto layout = make_flash_layout(geometry_of(size), 0).value();
     EXPECT_LE(std::uint64_t{1} + layout.record_pages(layout.data_bytes_max()) + 2,
               layout.segment_pages());
-    EXPECT_LE(layout.data_bytes_max(), kRecordBytesMax);
   }
+}
+
+TEST(FlashLayout, ALargeDeviceTakesTheLargestBlock) {
+  EXPECT_EQ(block_bytes_max(geometry_of(kTiB)), 64 * kMiB);
 }
 
 }  // namespace

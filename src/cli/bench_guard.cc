@@ -1,0 +1,91 @@
+#include "cli/bench_guard.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "cli/fio.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr std::array kPassedOn{SIGHUP, SIGINT, SIGTERM};
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : kPassedOn) sigaddset(&set, number);
+  sigaddset(&set, SIGCHLD);
+  return set;
+}
+
+// Its status, as waitpid() gives it.
+int wait_for(pid_t child, const sigset_t& watched) {
+  while (true) {
+    int number = 0;
+    if (sigwait(&watched, &number) != 0) continue;
+    if (number != SIGCHLD) {
+      (void)::kill(child, number);
+      continue;
+    }
+    int status = 0;
+    if (::waitpid(child, &status, WNOHANG) == child) return status;
+  }
+}
+
+// Programs that it had started, which are this process's children now.
+void end_orphans() {
+  std::ifstream list(fmt::format("/proc/self/task/{}/children", ::getpid()));
+  for (pid_t orphan = 0; list >> orphan;) (void)::kill(orphan, SIGKILL);
+  while (::waitpid(-1, nullptr, 0) > 0) {
+  }
+}
+
+[[noreturn]] void end_as(int status) {
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    ::signal(number, SIG_DFL);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    sigprocmask(SIG_UNBLOCK, &one, nullptr);
+    (void)::raise(number);
+  }
+  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
+}
+
+}  // namespace
+
+void guard_bench(const std::vector<std::string>& scratch) {
+  const HugePageCount pages;
+  const sigset_t watched = watched_signals();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &watched, &before);
+  std::signal(SIGCHLD, SIG_DFL);
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child <= 0) {
+    if (child == 0) (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return;
+  }
+  const int status = wait_for(child, watched);
+  end_orphans();
+  pages.restore();
+  std::error_code ignored;
+  for (const std::string& path : scratch) std::filesystem::remove_all(path, ignored);
+  end_as(status);
+}
+
+}  // namespace forebay::cli
