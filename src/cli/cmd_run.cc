@@ -188,6 +188,9 @@ int run(const Invocation& call) {
     if (!outcome->taken.empty()) {
       fmt::print("{} holds an earlier result, which stays as it is\n", outcome->taken);
     }
+    if (outcome->failure.empty()) {
+      fmt::print("check it: forebay report show {}\n", outcome->folder);
+    }
     fmt::print("{}\n", outcome->failure.empty()
                            ? fmt::format("report: {}/{}", outcome->folder, report::kHtmlFile)
                            : fmt::format("no report: what was written is in {}", outcome->folder));
@@ -201,7 +204,8 @@ constexpr std::array<Flag, 6> kFlags{{
     {"--rounds", "COUNT", "", "run.rounds: times that every arm runs"},
     {"--requests", "COUNT", "", "run.requests: only the first of the workload"},
     {"--virtual", "", "", "run.virtual: simulated clock and disk, deterministic"},
-    {"--set", "KEY=VALUE", "", "any key of the spec, such as arm.forebay.policy=lru; `;` between"},
+    {"--set", "KEY=VALUE", "", "any key of the spec, such as run.warm_up_s=2; may be given again",
+     true},
 }};
 
 }  // namespace

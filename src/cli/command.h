@@ -27,6 +27,7 @@ struct Flag {
   std::string_view value;         // "COUNT"; empty: a switch
   std::string_view default_text;  // shown in help and used when the flag is absent; empty: none
   std::string_view help;          // one line, lower case, no full stop
+  bool repeats = false;           // may be given again: the values with `;` between
 };
 
 struct Command {

@@ -30,16 +30,31 @@ std::string suggest_flag(const Command& command, std::string_view name) {
   return suggest(name, known);
 }
 
-void check_argument_count(const Command& command, std::size_t count, Diagnostics& mistakes) {
+void check_argument_count(const Command& command, std::span<const std::string> arguments,
+                          Diagnostics& mistakes) {
+  const std::size_t count = arguments.size();
   if (count < command.arguments_min) {
     mistakes.add(fmt::format("forebay {}", command.name),
                  fmt::format("needs {}, got {} argument{}", command.arguments, count,
                              count == 1 ? "" : "s"));
   }
   if (count > command.arguments_max) {
-    mistakes.add(fmt::format("forebay {}", command.name),
-                 fmt::format("takes at most {} argument{}, got {}", command.arguments_max,
-                             command.arguments_max == 1 ? "" : "s", count));
+    mistakes.add(
+        fmt::format("forebay {}", command.name),
+        fmt::format("takes at most {} argument{}; `{}` is one too many", command.arguments_max,
+                    command.arguments_max == 1 ? "" : "s", arguments[command.arguments_max]));
+  }
+}
+
+// Where the value of a flag goes: over none, or behind the one that is there.
+void take_value(const Flag& flag, std::string value, ParsedLine& line, Diagnostics& mistakes) {
+  const auto [kept, fresh] = line.values.try_emplace(std::string(flag.name), value);
+  if (fresh) return;
+  if (flag.repeats) {
+    kept->second += ";" + value;
+  } else {
+    mistakes.add(std::string(flag.name), "is given twice",
+                 "once is enough; a list goes into one value");
   }
 }
 
@@ -70,6 +85,7 @@ ParsedLine parse_line(const Command& command, std::span<const std::string> words
                       Diagnostics& mistakes) {
   ParsedLine line;
   bool flags_ended = false;
+  bool unknown_flag = false;
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
     if (!flags_ended && word == "-h") {
@@ -88,25 +104,24 @@ ParsedLine parse_line(const Command& command, std::span<const std::string> words
     const std::string name = word.substr(0, equals);
     const Flag* flag = find_flag(command, name);
     if (flag == nullptr) {
+      unknown_flag = true;
       mistakes.add(name, "unknown flag", suggest_flag(command, name));
       continue;
-    }
-    if (!flag->value.empty() && line.values.contains(name)) {
-      mistakes.add(name, "is given twice", "once is enough; a list goes into one value");
     }
     if (flag->value.empty()) {
       if (equals != std::string::npos) mistakes.add(name, "takes no value");
       line.values[name] = "1";
     } else if (equals != std::string::npos) {
-      line.values[name] = word.substr(equals + 1);
+      take_value(*flag, word.substr(equals + 1), line, mistakes);
     } else if (at + 1 < words.size()) {
-      line.values[name] = words[++at];
+      take_value(*flag, words[++at], line, mistakes);
     } else {
       mistakes.add(name, fmt::format("needs a value: {} {}", name, flag->value));
     }
   }
-  if (!line.values.contains("--help")) {
-    check_argument_count(command, line.arguments.size(), mistakes);
+  // A value behind an unknown flag is no argument, and nobody can tell.
+  if (!line.values.contains("--help") && !unknown_flag) {
+    check_argument_count(command, line.arguments, mistakes);
   }
   return line;
 }

@@ -29,7 +29,7 @@ std::optional<toml::table> parse_document(const std::string& file, const std::st
     return toml::parse(std::string_view(text), std::string_view(file));
   } catch (const toml::parse_error& error) {
     mistakes.add_at(file, error.source().begin.line, std::string(error.description()),
-                    "this is not TOML");
+                    "this is not TOML; texts and sizes stand in quotes: \"4GiB\"");
   } catch (const std::logic_error&) {
     mistakes.add(file, "this is not TOML", "check its brackets and quotes");
   }

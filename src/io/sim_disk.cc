@@ -26,8 +26,10 @@ void for_pages(std::uint64_t offset_bytes, std::size_t size, Visit visit) {
 SimFile::Page& SimFile::page_of(Pages& pages, std::uint64_t index) const {
   auto& page = pages[index];
   if (page == nullptr) {
-    page = std::make_unique<Page>();
+    page = std::make_shared<Page>();
     if (generator) generator(index * kSimPageBytes, *page);
+  } else if (page.use_count() > 1) {
+    page = std::make_shared<Page>(*page);
   }
   return *page;
 }
@@ -58,7 +60,17 @@ void SimFile::write(std::uint64_t offset_bytes, std::span<const std::byte> bytes
 
 void SimFile::flush() {
   for (const Unflushed& write : unflushed_) apply(durable_, write.offset_bytes, write.bytes);
+  for (const Unflushed& write : unflushed_) share(write.offset_bytes, write.bytes.size());
   unflushed_.clear();
+}
+
+// They differ where an earlier write was lost (lose_unflushed()).
+void SimFile::share(std::uint64_t offset_bytes, std::size_t size) {
+  for_pages(offset_bytes, size, [&](auto index, auto, auto, auto) {
+    auto& durable = durable_[index];
+    const auto& cached = cached_[index];
+    if (durable != cached && *durable == *cached) durable = cached;
+  });
 }
 
 void SimFile::discard(std::uint64_t offset_bytes, std::uint64_t length_bytes) {
@@ -81,8 +93,7 @@ void SimFile::crash(Rng& rng) {
     apply(durable_, write.offset_bytes, kept);
   }
   unflushed_.clear();
-  cached_.clear();
-  for (const auto& [index, page] : durable_) cached_[index] = std::make_unique<Page>(*page);
+  cached_ = durable_;
 }
 
 void SimFile::corrupt(std::uint64_t offset_bytes, std::byte flip) {

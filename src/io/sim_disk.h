@@ -45,13 +45,15 @@ class SimFile {
 
  private:
   using Page = std::array<std::byte, kSimPageBytes>;
-  using Pages = std::unordered_map<std::uint64_t, std::unique_ptr<Page>>;
+  // A page that is the same in both maps is there once: whoever writes to it takes a copy first.
+  using Pages = std::unordered_map<std::uint64_t, std::shared_ptr<Page>>;
   struct Unflushed {
     std::uint64_t offset_bytes;
     std::vector<std::byte> bytes;
   };
   void apply(Pages& pages, std::uint64_t offset_bytes, std::span<const std::byte> bytes) const;
   Page& page_of(Pages& pages, std::uint64_t index) const;
+  void share(std::uint64_t offset_bytes, std::size_t size);
 
   Pages cached_;   // what reads see
   Pages durable_;  // what a power cut leaves

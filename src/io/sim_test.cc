@@ -202,6 +202,32 @@ TEST(SimEngine, APowerCutKeepsWhatWasFlushedAndOnlyThat) {
   EXPECT_GT(fates["lost"], 5);
 }
 
+TEST(SimFile, WhatWasFlushedStaysWhenItsPageIsWrittenAgain) {
+  SimFile file;
+  const std::vector<std::byte> first(kSimPageBytes, std::byte{1});
+  const std::vector<std::byte> second(16, std::byte{2});
+  file.write(0, first);
+  file.flush();
+  file.write(8, second);
+  std::vector<std::byte> seen(1);
+  file.read(8, seen);
+  EXPECT_EQ(seen[0], std::byte{2});
+  file.lose_unflushed();
+  // Another write to that page becomes durable, not the lost one beside it.
+  file.write(100, second);
+  file.flush();
+  Rng rng(1);
+  file.crash(rng);
+  file.read(8, seen);
+  EXPECT_EQ(seen[0], std::byte{1});
+  file.read(100, seen);
+  EXPECT_EQ(seen[0], std::byte{2});
+  file.corrupt(100, std::byte{4});
+  file.crash(rng);
+  file.read(100, seen);
+  EXPECT_EQ(seen[0], std::byte{6});
+}
+
 TEST(SimFile, IsSparseAndTakesAGenerator) {
   SimFile file;
   file.size_bytes = std::uint64_t{10} << 40;
