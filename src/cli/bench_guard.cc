@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,11 @@
 namespace forebay::cli {
 namespace {
 
-constexpr std::array kPassedOn{SIGHUP, SIGINT, SIGTERM};
+// Whatever ends a process that does nothing about it, and can be held.
+constexpr std::array kPassedOn{SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE,
+                               SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
+// What fio may take to let go of its shared memory.
+constexpr timespec kEndTime{.tv_sec = 3, .tv_nsec = 0};
 
 sigset_t watched_signals() {
   sigset_t set;
@@ -43,11 +48,29 @@ int wait_for(pid_t child, const sigset_t& watched) {
   }
 }
 
-// Programs that it had started, which are this process's children now.
-void end_orphans() {
+// Sends a signal to the programs that it had started, which are this process's children now.
+void tell_orphans(int number) {
   std::ifstream list(fmt::format("/proc/self/task/{}/children", ::getpid()));
-  for (pid_t orphan = 0; list >> orphan;) (void)::kill(orphan, SIGKILL);
-  while (::waitpid(-1, nullptr, 0) > 0) {
+  for (pid_t orphan = 0; list >> orphan;) (void)::kill(orphan, number);
+}
+
+// Of those that have ended; whether any is left.
+bool take_orphans() {
+  pid_t ended = 0;
+  do ended = ::waitpid(-1, nullptr, WNOHANG);
+  while (ended > 0);
+  return ended == 0;
+}
+
+void end_orphans() {
+  sigset_t child_ended;
+  sigemptyset(&child_ended);
+  sigaddset(&child_ended, SIGCHLD);
+  tell_orphans(SIGTERM);
+  while (take_orphans()) {
+    if (::sigtimedwait(&child_ended, nullptr, &kEndTime) < 0 && errno == EAGAIN) {
+      tell_orphans(SIGKILL);
+    }
   }
 }
 

@@ -78,11 +78,26 @@ std::vector<std::string> scratch_of(const StoreBench& bench) {
   return paths;
 }
 
+// What is there already is somebody's, or another benchmark's.
+void check_scratch(const Invocation& call, const StoreBench& bench) {
+  for (const std::string& path : scratch_of(bench)) {
+    std::error_code absent;
+    const auto kind = std::filesystem::symlink_status(path, absent).type();
+    if (kind == std::filesystem::file_type::not_found) continue;
+    call.mistakes().add(path, "is there already",
+                        "remove it where no other benchmark uses it, or name another folder");
+  }
+}
+
 enum class Disks : std::uint8_t { kRefused, kTaken };
 
 bool takes_disk(const std::string& name, Disks disks) {
   return disks == Disks::kTaken && block::names_disk(name) && !std::filesystem::is_directory(name);
 }
+
+// Each side has buffers of so much, of huge pages where there are any.
+constexpr std::uint64_t kInFlightMin = 4 * kKiB;
+constexpr std::uint64_t kInFlightMax = kGiB;
 
 StoreBench bench_of(const Invocation& call, Disks disks) {
   StoreBench bench;
@@ -107,7 +122,14 @@ StoreBench bench_of(const Invocation& call, Disks disks) {
                                     format_bytes(block_bytes)));
     break;
   }
-  if (!takes_disk(bench.folder, disks) && !std::filesystem::is_directory(bench.folder)) {
+  if (bench.in_flight_bytes < kInFlightMin || bench.in_flight_bytes > kInFlightMax) {
+    call.mistakes().add("--in-flight",
+                        fmt::format("{} is not from {} to {}", call.text("--in-flight"),
+                                    format_bytes(kInFlightMin), format_bytes(kInFlightMax)));
+  }
+  if (std::filesystem::is_directory(bench.folder)) {
+    check_scratch(call, bench);
+  } else if (!takes_disk(bench.folder, disks)) {
     call.mistakes().add(bench.folder, "is not a folder",
                         "name a folder on the device to be measured");
   }

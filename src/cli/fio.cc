@@ -16,6 +16,16 @@ namespace {
 constexpr const char* kHugePagesPath = "/proc/sys/vm/nr_hugepages";
 constexpr std::uint64_t kHugePageBytes = 2 * kMiB;
 
+// fio takes several names with `:` between.
+std::string fio_name(const std::string& path) {
+  std::string name;
+  for (const char c : path) {
+    if (c == ':' || c == '\\') name += '\\';
+    name += c;
+  }
+  return name;
+}
+
 std::vector<std::string> fio_words(const FioJob& job) {
   const std::uint64_t depth =
       std::max<std::uint64_t>(1, job.in_flight_bytes / std::max<std::uint64_t>(1, job.block_bytes));
@@ -27,7 +37,7 @@ std::vector<std::string> fio_words(const FioJob& job) {
                                  "--ioengine=io_uring",
                                  "--direct=1",
                                  "--thread",
-                                 fmt::format("--filename={}", job.path),
+                                 fmt::format("--filename={}", fio_name(job.path)),
                                  fmt::format("--size={}", job.size_bytes),
                                  fmt::format("--bs={}", job.block_bytes),
                                  fmt::format("--iodepth={}", depth),

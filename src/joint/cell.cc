@@ -37,6 +37,7 @@ class Cell {
  private:
   static RigOptions rig_options(const CellPlan& plan);
   Task<std::string> open_and_prepare();
+  [[nodiscard]] std::string lost_flash(const store::StoreStats& stats) const;
   Task<void> run_engine();
   void tick();
   void watch();
@@ -155,6 +156,13 @@ void Cell::take_traffic() {
   result_.cell.device_written_bytes = static_cast<std::int64_t>(flash.total().written_bytes);
 }
 
+// An arm whose flash went while it ran was another arm from then on.
+std::string Cell::lost_flash(const store::StoreStats& stats) const {
+  if (arm_.kind != "forebay" || stats.flash.mode == store::FlashMode::kReadWrite) return "";
+  return fmt::format("its flash is {} at the end: {}", to_string(stats.flash.mode),
+                     stats.flash.mode_reason);
+}
+
 Task<void> Cell::run_engine() {
   dropped_before_ = rig_.backend().dropped_ops();
   origin_ = loop_->now();
@@ -178,6 +186,7 @@ Task<void> Cell::run_engine() {
   take_traffic();
   take_engine_figures(run, result_.cell);
   result_.store = rig_.backend().stats();
+  if (!cancel_.cancelled()) result_.failure = lost_flash(*result_.store);
   take_store_figures(*result_.store, result_.cell);
   const std::int64_t warm_up_ns = std::llround(plan_.spec->run.warm_up_s * 1e9);
   for (const engine::RequestRecord& record : run.records) {
