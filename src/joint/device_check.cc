@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
 
 #include "block/device_url.h"
 #include "core/aligned_memory.h"
@@ -21,33 +24,68 @@ Task<Result<std::size_t>> read_at(block::Device* device, std::uint64_t offset, i
   co_return co_await block::read(*device, offset, {&piece, 1});
 }
 
-bool holds_store(io::Loop& loop, block::Device& device) {
+// What a disk begins with, where a store would have its superblocks.
+struct Beginning {
+  std::optional<std::uint64_t> store_bytes;  // that the store there was made with
+  bool blank = true;
+};
+
+Beginning read_beginning(io::Loop& loop, block::Device& device) {
+  Beginning found;
   const std::size_t bytes = std::max(store::kPageBytesMin, device.geometry().align_bytes);
   const AlignedMemory memory = allocate_aligned(bytes, device.geometry().align_bytes);
-  return std::ranges::any_of(store::kSuperblockOffsets, [&](std::uint64_t offset) {
-    if (offset + bytes > device.geometry().size_bytes) return false;
+  const std::span<const std::byte> page(memory.get(), store::kPageBytesMin);
+  for (const std::uint64_t offset : store::kSuperblockOffsets) {
+    if (offset + bytes > device.geometry().size_bytes) continue;
     const auto read = loop.run(read_at(&device, offset, {memory.get(), bytes}));
-    if (!read || *read < store::kPageBytesMin) return false;
-    return store::decode_superblock({memory.get(), store::kPageBytesMin}).has_value();
-  });
+    if (!read || *read < page.size()) continue;
+    found.blank =
+        found.blank && std::ranges::all_of(page, [](std::byte b) { return b == std::byte{}; });
+    const auto facts = store::decode_superblock(page);
+    if (!facts || found.store_bytes) continue;
+    const store::FlashLayout& layout = facts->layout;
+    found.store_bytes =
+        layout.device_bytes + std::uint64_t{2} * layout.kept_pages * layout.page_bytes;
+  }
+  return found;
 }
 
-// A store takes all of a disk: `flash_bytes` that says otherwise would be passed over.
+// The store has the size that it was made with: `flash_bytes` that says otherwise would be passed
+// over.
 void check_size(const Spec& spec, const ArmSpec& arm, const std::string& place,
-                std::uint64_t device_bytes, Diagnostics& mistakes) {
+                std::uint64_t store_bytes, Diagnostics& mistakes) {
   if (arm.flash_bytes == 0) return;
   const double wanted = static_cast<double>(arm.flash_bytes) / spec.run.scale;
-  const auto there = static_cast<double>(device_bytes);
+  const auto there = static_cast<double>(store_bytes);
   if (std::abs(wanted - there) <= kSizeTolerance * there) return;
   mistakes.add(
       place,
-      fmt::format("the store takes all of a disk, and this one has {}; `flash_bytes` of arm "
-                  "`{}`{} says {}",
-                  format_bytes(device_bytes), arm.name,
+      fmt::format("the store on this disk has {}; `flash_bytes` of arm `{}`{} says {}",
+                  format_bytes(store_bytes), arm.name,
                   spec.run.scale == 1 ? "" : fmt::format(" by `scale` {:g}", spec.run.scale),
                   format_bytes(static_cast<std::uint64_t>(wanted))),
       fmt::format("set it to {} for all arms alike",
                   static_cast<std::uint64_t>(std::llround(there * spec.run.scale))));
+}
+
+void check_store(const Spec& spec, const ArmSpec& arm, const std::string& place,
+                 const Beginning& beginning, std::uint64_t device_bytes, Diagnostics& mistakes) {
+  const std::string& url = spec.storage.device;
+  if (beginning.store_bytes) {
+    if (*beginning.store_bytes <= device_bytes) {
+      return check_size(spec, arm, place, *beginning.store_bytes, mistakes);
+    }
+    return mistakes.add(
+        place,
+        fmt::format("the store on this disk was made with {}, of which {} are there",
+                    format_bytes(*beginning.store_bytes), format_bytes(device_bytes)),
+        "copy it again from where all of it is");
+  }
+  mistakes.add(place, "holds no store, and a disk is never formatted by a run",
+               beginning.blank
+                   ? fmt::format("make one with `forebay store put {} KEY FILE --size {}`", url,
+                                 device_bytes)
+                   : "it begins with something else: name another disk, or clear this one first");
 }
 
 }  // namespace
@@ -67,11 +105,8 @@ void check_device(const Spec& spec, const std::string& spec_file, Diagnostics& m
                  fmt::format("`forebay store stat {}` says what helps", url));
     return;
   }
-  check_size(spec, *arm, place, (*device)->geometry().size_bytes, mistakes);
-  if (holds_store(loop, **device)) return;
-  mistakes.add(place, "holds no store, and a disk is never formatted by a run",
-               fmt::format("make one with `forebay store put {} KEY FILE --size {}`", url,
-                           (*device)->geometry().size_bytes));
+  check_store(spec, *arm, place, read_beginning(loop, **device), (*device)->geometry().size_bytes,
+              mistakes);
 }
 
 }  // namespace forebay::joint

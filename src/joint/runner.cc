@@ -128,8 +128,8 @@ CellPlan Runner::plan_of(const Case& test, const Turn& turn, std::size_t variant
   plan.stop = options_.stop;
   const std::string folder = store_folder(test.spec);
   if (arm.kind == "forebay") {
-    plan.device = test.spec.storage.device.empty() ? fmt::format("{}/{}.flash", folder, arm.name)
-                                                   : test.spec.storage.device;
+    const bool named = !test.spec.storage.device.empty() && !test.spec.run.virtual_time;
+    plan.device = named ? test.spec.storage.device : fmt::format("{}/{}.flash", folder, arm.name);
   }
   if (arm.kind == "files") plan.folder = fmt::format("{}/{}.files", folder, arm.name);
   return plan;

@@ -136,7 +136,8 @@ void check_arm(const Check& check, std::size_t index) {
                    "give one of them another `name`");
     }
   }
-  const bool on_device = arm.kind == "forebay" && block::names_disk(check.spec.storage.device);
+  const bool on_device = arm.kind == "forebay" && !check.spec.run.virtual_time &&
+                         block::names_disk(check.spec.storage.device);
   const bool flash = arm.kind == "forebay" || arm.kind == "files";
   if (flash && arm.flash_bytes == 0 && !on_device) {
     check.refuse(path, fmt::format("arm `{}` has no `flash_bytes`", arm.name),
