@@ -31,7 +31,7 @@ std::uint64_t Invocation::bytes(std::string_view flag) const {
   if (value.empty()) return 0;
   if (const auto parsed = parse_bytes(value)) return *parsed;
   mistakes_.add(std::string(flag), fmt::format("`{}` is not a size", value),
-                "write a number with K, M, G or T, such as 200G or 256K");
+                "write a number with K, M, G, T or P, such as 200G or 256K");
   return 0;
 }
 

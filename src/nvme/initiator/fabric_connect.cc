@@ -172,9 +172,13 @@ void FabricDevice::take_size(std::uint64_t size_bytes) {
   geometry_.size_bytes = size_bytes;
 }
 
-void FabricDevice::on_namespace_changed(Association& /*association*/,
+void FabricDevice::on_namespace_changed(Association& association,
                                         const Result<ControllerFacts>& facts) {
   if (!facts) return log_warn("{}: {}", options_.name, to_string(facts.error()));
+  if (facts->nguid != facts_.nguid) {
+    (void)refuse_for_good(kOtherDisk);
+    return association.close(kOtherDisk);  // and each later one is refused, as long as it is there
+  }
   if (facts->block_bytes != facts_.block_bytes) {
     return log_warn("{}: the namespace has blocks of another size now: open it again",
                     options_.name);

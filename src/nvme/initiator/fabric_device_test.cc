@@ -575,6 +575,26 @@ TEST_F(FabricDeviceTest, ANamespaceThatChangesIsSeenWhileItIsOpen) {
   target_->stop({});
 }
 
+// Nothing of what a program knows of the old disk is true of it.
+TEST_F(FabricDeviceTest, AnotherDiskInTheNamespaceIsNotTakenWhileItIsOpen) {
+  serve();
+  open();
+  const auto other = block::make_memory_device(loop_, {.size_bytes = 16 * kMiB});
+  target_->subsystem().add_namespace(1, *other).nguid.fill(std::byte{9});
+  target_->subsystem().announce(1);
+  pass(std::chrono::seconds(1));
+  for (const RequestKind kind : {RequestKind::kRead, RequestKind::kWrite}) {
+    Ask ask(kind, 0, 1, 5);
+    run(ask);
+    EXPECT_EQ(ask.error(), Errc::kExists);
+  }
+  block::Memory seen = block::pages(1);
+  ASSERT_TRUE(loop_.run(block::do_read(other.get(), 0, {{seen.get(), kBlock}})));
+  EXPECT_EQ(std::ranges::count(std::span(seen.get(), kBlock), std::byte{0}), kBlock);
+  device_.reset();
+  target_->stop({});
+}
+
 // Whatever is under way, the device waits for it or gives it back, once.
 TEST_F(FabricDeviceTest, ClosingEndsEverything) {
   serve(std::chrono::milliseconds(20));
