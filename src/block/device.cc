@@ -49,6 +49,10 @@ Await read(Device& device, std::uint64_t offset_bytes, std::span<const iovec> bu
   return {device, make_transfer(RequestKind::kRead, offset_bytes, buffers, options)};
 }
 
+Task<Result<std::size_t>> read_piece(Device* device, std::uint64_t offset_bytes, iovec piece) {
+  co_return co_await read(*device, offset_bytes, {&piece, 1});
+}
+
 Await write(Device& device, std::uint64_t offset_bytes, std::span<const iovec> buffers,
             IoOptions options) {
   return {device, make_transfer(RequestKind::kWrite, offset_bytes, buffers, options)};

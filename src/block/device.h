@@ -106,6 +106,9 @@ class Await {
 
 [[nodiscard]] Await read(Device& device, std::uint64_t offset_bytes, std::span<const iovec> buffers,
                          IoOptions options = {});
+// The same into one buffer, for who is no coroutine: loop.run(read_piece(...)).
+[[nodiscard]] Task<Result<std::size_t>> read_piece(Device* device, std::uint64_t offset_bytes,
+                                                   iovec piece);
 [[nodiscard]] Await write(Device& device, std::uint64_t offset_bytes,
                           std::span<const iovec> buffers, IoOptions options = {});
 [[nodiscard]] Await flush(Device& device, IoOptions options = {});

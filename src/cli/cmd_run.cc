@@ -189,11 +189,11 @@ int run(const Invocation& call) {
       fmt::print("{} holds an earlier result, which stays as it is\n", outcome->taken);
     }
     if (outcome->failure.empty()) {
-      fmt::print("check it: forebay report show {}\n", outcome->folder);
+      fmt::print("check it: forebay report show {0}\nreport: {0}/{1}\n", outcome->folder,
+                 report::kHtmlFile);
+    } else {
+      fmt::print("no report: what was written is in {}\n", outcome->folder);
     }
-    fmt::print("{}\n", outcome->failure.empty()
-                           ? fmt::format("report: {}/{}", outcome->folder, report::kHtmlFile)
-                           : fmt::format("no report: what was written is in {}", outcome->folder));
   }
   return metrics_written ? exit_code(*outcome) : kExitFailed;
 }

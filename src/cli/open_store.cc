@@ -134,17 +134,13 @@ bool holds_something(const std::string& path) {
   return !nothing;
 }
 
-Task<Result<std::size_t>> read_from(block::Device* device, std::uint64_t offset, iovec piece) {
-  co_return co_await block::read(*device, offset, {&piece, 1});
-}
-
 // Whether an open device holds anything at its beginning.
 Result<bool> holds_something_at_first(const OpenStore& opened) {
   constexpr std::size_t kLookBytes = 1 << 20;
   block::Device& device = *opened.device;
   const std::uint64_t size = std::min<std::uint64_t>(kLookBytes, device.geometry().size_bytes);
   const AlignedMemory memory = allocate_aligned(size, device.geometry().align_bytes);
-  FOREBAY_TRY(read, opened.loop->run(read_from(&device, 0, {memory.get(), size})));
+  FOREBAY_TRY(read, opened.loop->run(block::read_piece(&device, 0, {memory.get(), size})));
   return !is_nothing({memory.get(), read});
 }
 

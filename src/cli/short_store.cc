@@ -35,11 +35,6 @@ struct MadeWith {
   std::uint64_t needed_bytes = 0;  // without what comes last and may be missing
 };
 
-MadeWith made_with(const store::FlashLayout& layout) {
-  const std::uint64_t kept = std::uint64_t{2} * layout.kept_pages * layout.page_bytes;
-  return {layout.device_bytes + kept, layout.device_bytes};
-}
-
 std::optional<MadeWith> read_made_with(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::nullopt;
@@ -48,7 +43,8 @@ std::optional<MadeWith> read_made_with(const std::string& path) {
     std::array<std::byte, store::kPageBytesMin> page{};
     if (::pread(descriptor, page.data(), page.size(), static_cast<off_t>(offset)) <= 0) continue;
     const auto facts = store::decode_superblock(page);
-    if (facts && !made) made = made_with(facts->layout);
+    if (!facts || made) continue;
+    made = {facts->layout.made_bytes(), facts->layout.device_bytes};
   }
   ::close(descriptor);
   return made;

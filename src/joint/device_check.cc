@@ -20,10 +20,6 @@ namespace {
 // Sizes of disks are odd numbers, which nobody writes down to the last byte.
 constexpr double kSizeTolerance = 0.01;
 
-Task<Result<std::size_t>> read_at(block::Device* device, std::uint64_t offset, iovec piece) {
-  co_return co_await block::read(*device, offset, {&piece, 1});
-}
-
 // What a disk begins with, where a store would have its superblocks.
 struct Beginning {
   std::optional<std::uint64_t> store_bytes;  // that the store there was made with
@@ -37,15 +33,12 @@ Beginning read_beginning(io::Loop& loop, block::Device& device) {
   const std::span<const std::byte> page(memory.get(), store::kPageBytesMin);
   for (const std::uint64_t offset : store::kSuperblockOffsets) {
     if (offset + bytes > device.geometry().size_bytes) continue;
-    const auto read = loop.run(read_at(&device, offset, {memory.get(), bytes}));
+    const auto read = loop.run(block::read_piece(&device, offset, {memory.get(), bytes}));
     if (!read || *read < page.size()) continue;
     found.blank =
         found.blank && std::ranges::all_of(page, [](std::byte b) { return b == std::byte{}; });
     const auto facts = store::decode_superblock(page);
-    if (!facts || found.store_bytes) continue;
-    const store::FlashLayout& layout = facts->layout;
-    found.store_bytes =
-        layout.device_bytes + std::uint64_t{2} * layout.kept_pages * layout.page_bytes;
+    if (facts && !found.store_bytes) found.store_bytes = facts->layout.made_bytes();
   }
   return found;
 }

@@ -167,8 +167,7 @@ std::optional<EngineSetup> set_up_engine(const Spec& spec, const config::Places&
   options.step_token_budget = static_cast<std::uint32_t>(spec.engine.step_token_budget);
   options.sequences_max = static_cast<std::uint32_t>(spec.engine.sequences_max);
   const auto in_flight = [&](std::uint64_t wanted) {
-    if (wanted == 0) return kInFlightDefault;
-    return static_cast<std::uint64_t>(static_cast<double>(wanted) / spec.run.scale);
+    return wanted == 0 ? kInFlightDefault : scaled_bytes(wanted, spec.run.scale);
   };
   options.load_in_flight_bytes_max = in_flight(spec.engine.load_in_flight_bytes_max);
   options.save_in_flight_bytes_max = in_flight(spec.engine.save_in_flight_bytes_max);

@@ -19,9 +19,7 @@ constexpr double kMemoryShareMax = 0.85;
 
 Needs needs_of(const Spec& spec, const EngineSetup& setup, std::uint64_t working_set_tokens) {
   Needs needs;
-  const auto scaled = [&](std::uint64_t bytes) {
-    return static_cast<std::uint64_t>(static_cast<double>(bytes) / spec.run.scale);
-  };
+  const auto scaled = [&](std::uint64_t bytes) { return scaled_bytes(bytes, spec.run.scale); };
   const std::uint64_t working_set = working_set_tokens * setup.options.kv_bytes_per_token;
   for (const ArmSpec& arm : spec.arms) {
     const bool flash = arm.kind == "forebay" || arm.kind == "files";

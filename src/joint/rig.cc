@@ -29,8 +29,7 @@ std::string what_failed(const char* step, const std::string& where, const Error&
 }  // namespace
 
 std::uint64_t Rig::scaled(std::uint64_t bytes) const {
-  return round_down(static_cast<std::uint64_t>(static_cast<double>(bytes) / options_.scale),
-                    kPageBytes);
+  return round_down(scaled_bytes(bytes, options_.scale), kPageBytes);
 }
 
 std::string Rig::open_flash_device() {

@@ -120,6 +120,11 @@ struct Spec {
   std::vector<SensitivitySpec> sensitivity;
 };
 
+// What bytes of the case are as it runs.
+[[nodiscard]] inline std::uint64_t scaled_bytes(std::uint64_t bytes, double scale) {
+  return static_cast<std::uint64_t>(static_cast<double>(bytes) / scale);
+}
+
 struct ReadSpec {
   std::string file;               // as the user named it
   std::string text;               // its contents

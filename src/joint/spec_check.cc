@@ -177,7 +177,7 @@ void check_dram(const Check& check, std::uint64_t block_bytes) {
   const std::uint64_t least = round_up(std::max<std::uint64_t>(block_bytes, 1), kPageBytes);
   for (std::size_t i = 0; i < check.spec.arms.size(); ++i) {
     const ArmSpec& arm = check.spec.arms[i];
-    const auto runs_with = static_cast<std::uint64_t>(static_cast<double>(arm.dram_bytes) / scale);
+    const std::uint64_t runs_with = scaled_bytes(arm.dram_bytes, scale);
     if (arm.kind == "recompute" || arm.dram_bytes == 0 || runs_with >= least) continue;
     check.refuse(
         size_place(check, i, "dram_bytes"),
@@ -196,7 +196,7 @@ void check_flash(const Check& check, std::uint64_t block_bytes) {
   for (std::size_t i = 0; i < check.spec.arms.size(); ++i) {
     const ArmSpec& arm = check.spec.arms[i];
     if (arm.kind != "forebay" || arm.flash_bytes == 0) continue;
-    const auto runs_with = static_cast<std::uint64_t>(static_cast<double>(arm.flash_bytes) / scale);
+    const std::uint64_t runs_with = scaled_bytes(arm.flash_bytes, scale);
     if (flash_holds(runs_with, block_bytes)) continue;
     const auto least = static_cast<double>(least_flash_bytes(block_bytes)) * scale;
     check.refuse(

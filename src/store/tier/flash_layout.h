@@ -78,6 +78,10 @@ struct FlashLayout {
   [[nodiscard]] std::uint32_t record_pages(std::uint64_t data_bytes) const {
     return 1 + static_cast<std::uint32_t>((data_bytes + page_bytes - 1) / page_bytes);
   }
+  // Of the device that a store of this layout was made on.
+  [[nodiscard]] std::uint64_t made_bytes() const {
+    return device_bytes + std::uint64_t{2} * kept_pages * page_bytes;
+  }
   // The largest data_bytes that a record of this store can hold.
   [[nodiscard]] std::uint64_t data_bytes_max() const;
 };
