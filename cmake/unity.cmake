@@ -1,11 +1,10 @@
-# Several files compiled as one: half the time of a whole build. For all files in the sanitizers' builds,
-# which are rarely built in part; in dev for test files. Dev and release compile each other file alone, so
-# that none leans on a neighbour's includes.
-set(FOREBAY_UNITY "" CACHE STRING "compile several files of a room as one: all, tests, or none")
+# Several files of a room compiled as one: half the time of a whole build. Release compiles each file
+# alone, so that none leans on a neighbour's includes for long.
+option(FOREBAY_UNITY "compile several files of a room as one" OFF)
 
-# forebay_unity(TARGET KIND FILE...): the files are the target's sources; KIND is rooms or tests.
-function(forebay_unity target kind)
-  if(NOT FOREBAY_UNITY STREQUAL "all" AND NOT FOREBAY_UNITY STREQUAL kind)
+# forebay_unity(TARGET FILE...): the files are the target's sources.
+function(forebay_unity target)
+  if(NOT FOREBAY_UNITY)
     return()
   endif()
   execute_process(COMMAND ${CMAKE_SOURCE_DIR}/tools/stand_alone ${ARGN} OUTPUT_VARIABLE alone
