@@ -125,8 +125,13 @@ void Connection::on_received() {
   advance();
 }
 
+// At the next turn: commands that one turn of the loop brings leave together.
 void Connection::send() {
-  if (sending_ || state_ != ConnectionState::kWorking) return;
+  if (sending_ || send_timer_.armed() || state_ != ConnectionState::kWorking) return;
+  loop_.arm(send_timer_, Nanos{}, [this] { submit_send(); });
+}
+
+void Connection::submit_send() {
   const auto pieces = queue_.next_send();
   if (pieces.empty()) return;
   send_op_ = io::Op{};
@@ -190,6 +195,7 @@ void Connection::watch_ending() {
   state_ = ConnectionState::kClosed;
   timer_.cancel();
   refused_timer_.cancel();
+  send_timer_.cancel();
   if (socket_ != io::kNoFile) loop_.engine().close(std::exchange(socket_, io::kNoFile));
   owner_.on_closed(*this);
 }

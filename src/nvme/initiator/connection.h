@@ -58,6 +58,7 @@ class Connection {
   void receive();
   void on_received();
   void send();
+  void submit_send();
   void on_sent();
   void advance();
   void submit_op(io::Op& op);
@@ -79,6 +80,7 @@ class Connection {
   bool connecting_ = false;
   io::Op receive_op_;
   bool receiving_ = false;
+  io::Loop::Timer send_timer_;
   io::Op send_op_;
   bool sending_ = false;
   std::vector<io::Op*> refused_;  // by an engine that was full; submitted again soon

@@ -167,6 +167,7 @@ class Connection final : private CommandAborter {
 
   IntrusiveQueue<CommandSlot, &CommandSlot::next> to_send_;
   std::optional<HeaderBytes> control_pdu_;  // ICResp or a terminate request: goes first
+  io::Loop::Timer send_timer_;
   io::Op send_op_;
   bool sending_ = false;
   SendBatch outgoing_;

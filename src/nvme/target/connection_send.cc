@@ -7,9 +7,12 @@
 
 namespace forebay::nvme::target {
 
+// At the next turn: answers that one turn of the loop brings leave together.
 void Connection::send() {
-  if (sending_ || state_ >= ConnectionState::kClosing) return;
-  if (fill_batch()) submit_send();
+  if (sending_ || send_timer_.armed() || state_ >= ConnectionState::kClosing) return;
+  share_.loop.arm(send_timer_, Nanos{}, [this] {
+    if (fill_batch()) submit_send();
+  });
 }
 
 // False: there is nothing to send.
