@@ -56,6 +56,15 @@ Memory pages(std::size_t count, int value = 0) {
   return Memory(raw);
 }
 
+// `text` from `at` on, three bytes a piece.
+std::vector<iovec> pieces_from(std::string& text, std::size_t at) {
+  std::vector<iovec> pieces;
+  for (; at < text.size(); at += 3) {
+    pieces.push_back({text.data() + at, std::min<std::size_t>(3, text.size() - at)});
+  }
+  return pieces;
+}
+
 class Conformance : public testing::TestWithParam<EngineKind> {
  protected:
   void SetUp() override {
@@ -243,6 +252,27 @@ TEST_P(Conformance, TimersFireInOrderAndTiesInTheOrderOfArming) {
   EXPECT_GE(loop_->now() - base, Nanos(3000));
 }
 
+TEST_P(Conformance, PreparesRunOnceATurnBehindWhatIsDue) {
+  std::vector<int> ran;
+  std::array<Loop::Prepare, 3> prepares;
+  Loop::Timer timer;
+  loop_->arm(prepares[0], [&] {
+    ran.push_back(2);
+    loop_->arm(prepares[0], [&] { ran.push_back(4); });  // for the next turn
+  });
+  loop_->arm(prepares[1], [&] { ran.push_back(9); });
+  loop_->arm(prepares[2], [&] { ran.push_back(3); });
+  loop_->arm(timer, loop_->now(), [&] { ran.push_back(1); });
+  prepares[1].cancel();
+  loop_->turn();
+  EXPECT_EQ(ran, (std::vector<int>{1, 2, 3}));
+  EXPECT_TRUE(prepares[0].armed());
+  EXPECT_FALSE(prepares[2].armed());
+  loop_->turn();
+  loop_->turn();
+  EXPECT_EQ(ran, (std::vector<int>{1, 2, 3, 4}));
+}
+
 TEST_P(Conformance, PostsFromAnotherThreadRunHereInOrder) {
   if (!GetParam().real_threads) GTEST_SKIP() << "virtual time has one thread";
   std::vector<int> seen;
@@ -293,18 +323,24 @@ TEST_P(Conformance, SocketsCarryBytesAndTellWhenThePeerLeft) {
   const auto server = static_cast<FileId>(accept.done_bytes.value());
 
   // Either side may move less than asked: a stream has no messages.
-  std::string sent = "a message of some length";
+  std::string sent = "a message of some length, in pieces of three bytes";
+  std::size_t most = 0;
   for (std::size_t at = 0; at < sent.size();) {
-    const std::array<iovec, 1> out{{{sent.data() + at, sent.size() - at}}};
-    at += transfer(OpKind::kSend, *client, 0, out).value();
-  }
-  std::string received(sent.size(), '\0');
-  for (std::size_t at = 0; at < received.size();) {
-    const std::array<iovec, 1> in{{{received.data() + at, received.size() - at}}};
-    const std::size_t size = transfer(OpKind::kReceive, server, 0, in).value();
-    ASSERT_GT(size, 0U);
+    const std::size_t size = transfer(OpKind::kSend, *client, 0, pieces_from(sent, at)).value();
+    most = std::max(most, size);
     at += size;
   }
+  EXPECT_GT(most, 3U);  // more than a piece at once
+  std::string received(sent.size(), '\0');
+  most = 0;
+  for (std::size_t at = 0; at < received.size();) {
+    const auto places = pieces_from(received, at);
+    const std::size_t size = transfer(OpKind::kReceive, server, 0, places).value();
+    ASSERT_GT(size, 0U);
+    most = std::max(most, size);
+    at += size;
+  }
+  EXPECT_GT(most, 3U);
   EXPECT_EQ(received, sent);
   const std::array<iovec, 1> in{{{received.data(), received.size()}}};
   engine_->close(*client);

@@ -22,6 +22,7 @@ Loop::Loop(Engine& engine) : engine_(engine) {}
 
 Loop::~Loop() {
   for (Timer* timer : heap_) timer->loop_ = nullptr;
+  while (!prepares_.empty()) prepares_.pop_front().loop_ = nullptr;
 }
 
 void Loop::spawn(Task<void> task) {
@@ -43,8 +44,9 @@ void Loop::run_due() {
 
 void Loop::poll() {
   std::erase_if(spawned_, [](const auto& s) { return s->task.done(); });
-  Nanos wait = kIdleWaitMax;
-  if (!heap_.empty()) wait = std::clamp(heap_.front()->at_ - now(), Nanos{0}, kIdleWaitMax);
+  run_prepares();
+  Nanos wait = prepares_.empty() ? kIdleWaitMax : Nanos{0};
+  if (!heap_.empty()) wait = std::clamp(heap_.front()->at_ - now(), Nanos{0}, wait);
   engine_.poll(wait);
 }
 
@@ -63,6 +65,31 @@ void Loop::run_posted() {
     work.swap(posted_);
   }
   for (const auto& item : work) item();
+}
+
+void Loop::arm(Prepare& prepare, std::function<void()> on_prepare) {
+  prepare.cancel();
+  prepare.loop_ = this;
+  prepare.on_prepare_ = std::move(on_prepare);
+  prepares_.push_back(prepare);
+}
+
+void Loop::Prepare::cancel() {
+  if (loop_ == nullptr) return;
+  loop_->prepares_.remove(*this);
+  loop_ = nullptr;
+  on_prepare_ = nullptr;
+}
+
+// What these arm again is for the next turn: it must not starve the engine.
+void Loop::run_prepares() {
+  for (std::size_t left = prepares_.size(); left > 0 && !prepares_.empty(); --left) {
+    Prepare& prepare = prepares_.pop_front();
+    prepare.loop_ = nullptr;
+    const auto run = std::move(prepare.on_prepare_);
+    prepare.on_prepare_ = nullptr;
+    run();
+  }
 }
 
 void Loop::arm(Timer& timer, Nanos at, std::function<void()> on_fire) {

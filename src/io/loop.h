@@ -16,6 +16,7 @@
 
 #include "core/cancel.h"
 #include "core/clock.h"
+#include "core/intrusive_queue.h"
 #include "core/task.h"
 #include "io/engine.h"
 
@@ -75,6 +76,25 @@ class Loop {
   };
   void arm(Timer& timer, Nanos at, std::function<void()> on_fire);
 
+  // Calls back once before the loop next looks at its engine, after all timers and messages that
+  // are due: what one turn brings can go out as one. cancel() before that makes it silent.
+  class Prepare {
+   public:
+    Prepare() = default;
+    ~Prepare() { cancel(); }
+    Prepare(const Prepare&) = delete;
+    Prepare& operator=(const Prepare&) = delete;
+    [[nodiscard]] bool armed() const { return loop_ != nullptr; }
+    void cancel();
+
+   private:
+    friend class Loop;
+    Loop* loop_ = nullptr;
+    Prepare* next_ = nullptr;
+    std::function<void()> on_prepare_;
+  };
+  void arm(Prepare& prepare, std::function<void()> on_prepare);
+
   // co_await loop.sleep_until(t);  co_await loop.yield();
   struct Sleep {
     Loop& loop;
@@ -93,15 +113,17 @@ class Loop {
 
  private:
   void run_due();  // timers and messages
-  void poll();     // completions; waits until the next timer at most
+  void poll();     // prepares, completions; waits until the next timer at most
   void heap_remove(std::size_t index);
   void heap_sift(std::size_t index);
   void fire_due_timers();
   void run_posted();
+  void run_prepares();
 
   Engine& engine_;
   std::vector<Timer*> heap_;  // min-heap by (at_, sequence_)
   std::uint64_t next_sequence_ = 0;
+  IntrusiveQueue<Prepare, &Prepare::next_> prepares_;
   struct Spawned;
   std::vector<std::unique_ptr<Spawned>> spawned_;
   std::mutex posted_mutex_;

@@ -4,6 +4,7 @@
 // even after cancel(). Threads: an Op belongs to the core whose Engine took it.
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <cstddef>
@@ -49,6 +50,7 @@ struct Op {
 
   Op* next = nullptr;             // owned by the engine while in flight
   std::uint64_t engine_word = 0;  // owned by the engine while in flight
+  msghdr message{};               // owned by the engine while in flight
 };
 
 inline constexpr std::size_t kIovecsMax = 1024;  // UIO_MAXIOV

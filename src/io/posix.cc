@@ -221,6 +221,7 @@ void PosixEngine::cancel(Op& op) {
 bool PosixEngine::advance_socket(Op& op) {
   const int descriptor = files_.descriptor(op.file);
   ssize_t result = -1;
+  msghdr message = message_of(op.buffers);
   switch (op.kind) {
     case OpKind::kAccept:
       result = ::accept4(descriptor, nullptr, nullptr, SOCK_CLOEXEC);
@@ -240,10 +241,10 @@ bool PosixEngine::advance_socket(Op& op) {
       }
       break;
     case OpKind::kReceive:
-      result = ::recv(descriptor, op.buffers[0].iov_base, op.buffers[0].iov_len, 0);
+      result = ::recvmsg(descriptor, &message, 0);
       break;
     case OpKind::kSend:
-      result = ::send(descriptor, op.buffers[0].iov_base, op.buffers[0].iov_len, MSG_NOSIGNAL);
+      result = ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
       break;
     case OpKind::kNop:
     case OpKind::kRead:

@@ -20,12 +20,31 @@ constexpr std::uint32_t kSimAlignBytes = 4096;
 constexpr std::size_t kSegmentBytesMax = 64 << 10;
 
 // Takes the beginning of `from`: segments of any size, as networks make them.
-std::size_t put_segment(const iovec& from, std::deque<std::byte>& incoming, std::size_t bytes_max,
-                        Rng& rng) {
-  const std::size_t limit = std::min({from.iov_len, kSegmentBytesMax, bytes_max - incoming.size()});
+std::size_t put_segment(std::span<const iovec> from, std::deque<std::byte>& incoming,
+                        std::size_t bytes_max, Rng& rng) {
+  const std::size_t limit =
+      std::min({total_bytes(from), kSegmentBytesMax, bytes_max - incoming.size()});
   const std::size_t size = limit == 0 ? 0 : limit - rng.below((limit + 1) / 2);
-  const auto* base = static_cast<const std::byte*>(from.iov_base);
-  incoming.insert(incoming.end(), base, base + size);
+  std::size_t left = size;
+  for (const iovec& piece : from) {
+    const std::size_t here = std::min(left, piece.iov_len);
+    const auto* base = static_cast<const std::byte*>(piece.iov_base);
+    incoming.insert(incoming.end(), base, base + here);
+    left -= here;
+  }
+  return size;
+}
+
+// Moves the beginning of `incoming` to `places`, as much as they hold.
+std::size_t take_bytes(std::deque<std::byte>& incoming, std::span<const iovec> places) {
+  std::size_t size = 0;
+  for (const iovec& place : places) {
+    const std::size_t here = std::min(incoming.size() - size, place.iov_len);
+    std::copy_n(incoming.begin() + static_cast<std::ptrdiff_t>(size), here,
+                static_cast<std::byte*>(place.iov_base));
+    size += here;
+  }
+  incoming.erase(incoming.begin(), incoming.begin() + static_cast<std::ptrdiff_t>(size));
   return size;
 }
 
@@ -425,10 +444,7 @@ bool SimEngine::advance_socket(Op& op) {
       }
       auto& incoming = opened.stream->incoming;
       if (incoming.empty() && opened.stream->peer != nullptr) return false;
-      const std::size_t size = std::min(incoming.size(), op.buffers[0].iov_len);
-      std::copy_n(incoming.begin(), size, static_cast<std::byte*>(op.buffers[0].iov_base));
-      incoming.erase(incoming.begin(), incoming.begin() + static_cast<std::ptrdiff_t>(size));
-      end_with(size);
+      end_with(take_bytes(incoming, op.buffers));
       return true;
     }
     case OpKind::kSend: {
@@ -438,7 +454,7 @@ bool SimEngine::advance_socket(Op& op) {
       }
       auto& incoming = opened.stream->peer->incoming;
       if (incoming.size() >= options_.stream_bytes_max) return false;  // the peer does not read
-      end_with(put_segment(op.buffers[0], incoming, options_.stream_bytes_max, rng_));
+      end_with(put_segment(op.buffers, incoming, options_.stream_bytes_max, rng_));
       return true;
     }
     case OpKind::kNop:

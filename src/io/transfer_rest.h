@@ -3,6 +3,7 @@
 // Threads: one owner. Allocates only when the first transfer was short, which is rare.
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <cstddef>
@@ -24,6 +25,14 @@ namespace forebay::io {
     done_bytes = 0;
   }
   return rest;
+}
+
+// The pieces of a socket's transfer as sendmsg() and recvmsg() take them.
+[[nodiscard]] inline msghdr message_of(std::span<const iovec> buffers) {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(buffers.data());  // it is only read
+  message.msg_iovlen = buffers.size();
+  return message;
 }
 
 [[nodiscard]] inline std::size_t total_bytes(std::span<const iovec> buffers) {

@@ -82,6 +82,7 @@ class UringEngine final : public Engine {
   void prepare(io_uring_sqe* sqe, Op& op, std::span<const iovec> buffers, std::uint64_t offset);
   void prepare_transfer(io_uring_sqe* sqe, const Op& op, std::span<const iovec> buffers,
                         std::uint64_t offset);
+  void prepare_stream(io_uring_sqe* sqe, Op& op);
   void arm_wake();
   [[nodiscard]] std::optional<int> registered_index(const iovec& piece) const;
   bool complete(Op& op, int result);
@@ -194,6 +195,26 @@ void UringEngine::prepare_transfer(io_uring_sqe* sqe, const Op& op, std::span<co
   }
 }
 
+void UringEngine::prepare_stream(io_uring_sqe* sqe, Op& op) {
+  const int file = files_.descriptor(op.file);
+  const bool receives = op.kind == OpKind::kReceive;
+  if (op.buffers.size() == 1) {
+    const iovec& piece = op.buffers[0];
+    if (receives) {
+      io_uring_prep_recv(sqe, file, piece.iov_base, piece.iov_len, 0);
+    } else {
+      io_uring_prep_send(sqe, file, piece.iov_base, piece.iov_len, MSG_NOSIGNAL);
+    }
+    return;
+  }
+  op.message = message_of(op.buffers);
+  if (receives) {
+    io_uring_prep_recvmsg(sqe, file, &op.message, 0);
+  } else {
+    io_uring_prep_sendmsg(sqe, file, &op.message, MSG_NOSIGNAL);
+  }
+}
+
 void UringEngine::prepare(io_uring_sqe* sqe, Op& op, std::span<const iovec> buffers,
                           std::uint64_t offset) {
   const int file = files_.descriptor(op.file);
@@ -220,10 +241,8 @@ void UringEngine::prepare(io_uring_sqe* sqe, Op& op, std::span<const iovec> buff
       io_uring_prep_connect(sqe, file, static_cast<const sockaddr*>(op.address), op.address_bytes);
       break;
     case OpKind::kReceive:
-      io_uring_prep_recv(sqe, file, op.buffers[0].iov_base, op.buffers[0].iov_len, 0);
-      break;
     case OpKind::kSend:
-      io_uring_prep_send(sqe, file, op.buffers[0].iov_base, op.buffers[0].iov_len, MSG_NOSIGNAL);
+      prepare_stream(sqe, op);
       break;
   }
   io_uring_sqe_set_data64(sqe, reinterpret_cast<std::uint64_t>(&op));

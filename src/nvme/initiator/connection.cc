@@ -125,10 +125,10 @@ void Connection::on_received() {
   advance();
 }
 
-// At the next turn: commands that one turn of the loop brings leave together.
+// Once a turn of the loop: what it brings leaves together.
 void Connection::send() {
-  if (sending_ || send_timer_.armed() || state_ != ConnectionState::kWorking) return;
-  loop_.arm(send_timer_, Nanos{}, [this] { submit_send(); });
+  if (sending_ || send_due_.armed() || state_ != ConnectionState::kWorking) return;
+  loop_.arm(send_due_, [this] { submit_send(); });
 }
 
 void Connection::submit_send() {
@@ -195,7 +195,7 @@ void Connection::watch_ending() {
   state_ = ConnectionState::kClosed;
   timer_.cancel();
   refused_timer_.cancel();
-  send_timer_.cancel();
+  send_due_.cancel();
   if (socket_ != io::kNoFile) loop_.engine().close(std::exchange(socket_, io::kNoFile));
   owner_.on_closed(*this);
 }

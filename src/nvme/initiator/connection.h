@@ -80,7 +80,7 @@ class Connection {
   bool connecting_ = false;
   io::Op receive_op_;
   bool receiving_ = false;
-  io::Loop::Timer send_timer_;
+  io::Loop::Prepare send_due_;
   io::Op send_op_;
   bool sending_ = false;
   std::vector<io::Op*> refused_;  // by an engine that was full; submitted again soon

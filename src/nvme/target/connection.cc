@@ -96,7 +96,7 @@ void Connection::drain() {
 
 void Connection::close_when_drained() {
   if (!draining_ || state_ >= ConnectionState::kClosing) return;
-  if (sending_ || send_timer_.armed()) return;
+  if (sending_ || send_due_.armed()) return;
   const bool at_work = std::ranges::any_of(slots_, [](const CommandSlot& slot) {
     return slot.exchange.io.busy() || slot.state == SlotState::kSending;
   });
@@ -109,7 +109,7 @@ void Connection::close(std::string_view why) {
   state_ = ConnectionState::kClosing;
   timer_.cancel();
   stall_timer_.cancel();
-  send_timer_.cancel();
+  send_due_.cancel();
   if (receiving_) share_.loop.engine().cancel(receive_op_);
   if (sending_) share_.loop.engine().cancel(send_op_);
   if (controller_ != nullptr) controller_->set_aborter(queue_id_, nullptr);

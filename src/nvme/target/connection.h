@@ -102,7 +102,7 @@ class Connection final : private CommandAborter {
   void on_host_data_header();
   void on_host_data_end();
   void terminate(TerminateReason reason, std::uint32_t offset);
-  [[nodiscard]] std::span<std::byte> receive_place();
+  [[nodiscard]] std::span<const iovec> receive_place();
 
   // connection_commands.cc
   CommandSlot* take_slot();
@@ -161,13 +161,13 @@ class Connection final : private CommandAborter {
   bool paused_ = false;              // incoming_ has no memory yet
   std::span<const std::byte> rest_;  // received and not yet parsed, while paused
   io::Op receive_op_;
-  iovec receive_piece_{};
+  std::vector<iovec> receive_pieces_;  // data in its place, then the input
   bool receiving_ = false;
   std::unique_ptr<std::byte[]> input_;
 
   IntrusiveQueue<CommandSlot, &CommandSlot::next> to_send_;
   std::optional<HeaderBytes> control_pdu_;  // ICResp or a terminate request: goes first
-  io::Loop::Timer send_timer_;
+  io::Loop::Prepare send_due_;
   io::Op send_op_;
   bool sending_ = false;
   SendBatch outgoing_;

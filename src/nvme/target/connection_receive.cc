@@ -10,22 +10,23 @@
 namespace forebay::nvme::target {
 
 // Where the next bytes go: large data straight to its command, all else to the input buffer.
-std::span<std::byte> Connection::receive_place() {
+std::span<const iovec> Connection::receive_place() {
+  receive_pieces_.clear();
   const std::size_t left = parser_.data_left();
   if (incoming_ != nullptr && incoming_->memory.held() && left >= kDirectBytesMin) {
-    return incoming_->data().subspan(incoming_->received_bytes, left);
+    const auto place = incoming_->data().subspan(incoming_->received_bytes, left);
+    receive_pieces_.push_back({place.data(), place.size()});
   }
-  return {input_.get(), kInputBytes};
+  receive_pieces_.push_back({input_.get(), kInputBytes});
+  return receive_pieces_;
 }
 
 void Connection::receive() {
   if (receiving_ || paused_ || draining_ || state_ >= ConnectionState::kClosing) return;
-  const auto place = receive_place();
-  receive_piece_ = {place.data(), place.size()};
   receive_op_ = io::Op{};
   receive_op_.kind = io::OpKind::kReceive;
   receive_op_.file = socket_;
-  receive_op_.buffers = {&receive_piece_, 1};
+  receive_op_.buffers = receive_place();
   receive_op_.context = this;
   receive_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_received(); };
   receiving_ = share_.loop.engine().submit(receive_op_).has_value();
@@ -44,7 +45,13 @@ void Connection::on_received() {
     close(done ? "the host closed" : to_string(done.error()));
     return;
   }
-  feed({static_cast<const std::byte*>(receive_piece_.iov_base), *done});
+  std::size_t left = *done;
+  for (const iovec& piece : receive_pieces_) {
+    const std::size_t here = std::min(left, piece.iov_len);
+    if (here == 0) break;
+    feed({static_cast<const std::byte*>(piece.iov_base), here});
+    left -= here;
+  }
   receive();
 }
 

@@ -7,10 +7,10 @@
 
 namespace forebay::nvme::target {
 
-// At the next turn: answers that one turn of the loop brings leave together.
+// Once a turn of the loop: what it brings leaves together.
 void Connection::send() {
-  if (sending_ || send_timer_.armed() || state_ >= ConnectionState::kClosing) return;
-  share_.loop.arm(send_timer_, Nanos{}, [this] {
+  if (sending_ || send_due_.armed() || state_ >= ConnectionState::kClosing) return;
+  share_.loop.arm(send_due_, [this] {
     if (fill_batch()) submit_send();
   });
 }
