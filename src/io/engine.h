@@ -73,9 +73,6 @@ class Engine {
   virtual std::size_t poll(Nanos wait) = 0;
   // From any thread: makes a waiting poll() return soon.
   virtual void wake() = 0;
-
-  // Long-lived buffers that ops will use: registered with the kernel where that pays.
-  [[nodiscard]] virtual Status register_buffers(std::span<const iovec> buffers) = 0;
 };
 
 enum class EngineChoice : std::uint8_t { kAuto, kUring, kPosix };

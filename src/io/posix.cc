@@ -113,7 +113,6 @@ class PosixEngine final : public Engine {
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(wake_descriptor_, &one, sizeof one);
   }
-  [[nodiscard]] Status register_buffers(std::span<const iovec>) override { return {}; }
 
  private:
   void work();

@@ -67,7 +67,6 @@ class SimEngine final : public Engine {
   void cancel(Op& op) override;
   std::size_t poll(Nanos wait) override;
   void wake() override { woken_ = true; }
-  [[nodiscard]] Status register_buffers(std::span<const iovec>) override { return {}; }
 
  private:
   struct Stream;  // one end of a connection

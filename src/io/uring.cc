@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -69,7 +68,6 @@ class UringEngine final : public Engine {
     // Full means that a wake-up is already due.
     [[maybe_unused]] const auto written = ::write(wake_descriptor_, &one, sizeof one);
   }
-  [[nodiscard]] Status register_buffers(std::span<const iovec> buffers) override;
 
  private:
   // What a short transfer still has to move.
@@ -84,7 +82,6 @@ class UringEngine final : public Engine {
                         std::uint64_t offset);
   void prepare_stream(io_uring_sqe* sqe, Op& op);
   void arm_wake();
-  [[nodiscard]] std::optional<int> registered_index(const iovec& piece) const;
   bool complete(Op& op, int result);
   bool continue_short(Op& op, std::size_t moved);
   void finish(Op& op, Result<std::size_t> done);
@@ -98,7 +95,6 @@ class UringEngine final : public Engine {
   std::uint64_t wake_value_ = 0;
   std::size_t ops_max_;
   std::size_t in_flight_ = 0;
-  std::vector<iovec> registered_;
   std::vector<Op*> refused_;  // finished without the kernel; called back from poll()
   std::unordered_map<Op*, Progress> short_ops_;
 };
@@ -156,17 +152,6 @@ void UringEngine::arm_wake() {
   io_uring_sqe_set_data64(sqe, kWakeTag);
 }
 
-std::optional<int> UringEngine::registered_index(const iovec& piece) const {
-  const auto* start = static_cast<const char*>(piece.iov_base);
-  for (std::size_t i = 0; i < registered_.size(); ++i) {
-    const auto* base = static_cast<const char*>(registered_[i].iov_base);
-    if (start >= base && start + piece.iov_len <= base + registered_[i].iov_len) {
-      return static_cast<int>(i);
-    }
-  }
-  return std::nullopt;
-}
-
 void UringEngine::prepare_transfer(io_uring_sqe* sqe, const Op& op, std::span<const iovec> buffers,
                                    std::uint64_t offset) {
   const int file = files_.descriptor(op.file);
@@ -174,13 +159,7 @@ void UringEngine::prepare_transfer(io_uring_sqe* sqe, const Op& op, std::span<co
   if (buffers.size() == 1) {
     void* base = buffers[0].iov_base;
     const auto size = static_cast<unsigned>(buffers[0].iov_len);
-    if (const auto index = registered_index(buffers[0])) {
-      if (read) {
-        io_uring_prep_read_fixed(sqe, file, base, size, offset, *index);
-      } else {
-        io_uring_prep_write_fixed(sqe, file, base, size, offset, *index);
-      }
-    } else if (read) {
+    if (read) {
       io_uring_prep_read(sqe, file, base, size, offset);
     } else {
       io_uring_prep_write(sqe, file, base, size, offset);
@@ -368,17 +347,6 @@ std::size_t UringEngine::poll(Nanos wait) {
     }
   }
   return ran;
-}
-
-Status UringEngine::register_buffers(std::span<const iovec> buffers) {
-  if (!registered_.empty()) io_uring_unregister_buffers(&ring_);
-  registered_.clear();
-  if (buffers.empty()) return {};
-  const int error =
-      -io_uring_register_buffers(&ring_, buffers.data(), static_cast<unsigned>(buffers.size()));
-  if (error != 0) return std::unexpected(error_from_errno(error, "register buffers"));
-  registered_.assign(buffers.begin(), buffers.end());
-  return {};
 }
 
 }  // namespace

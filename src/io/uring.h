@@ -1,9 +1,7 @@
 // The io_uring engine: one ring per core, continuous completion.
 //
 // submit() fills a queue entry; one system call per poll() submits all of them and reaps what is
-// done. Short file transfers are continued until complete or at the end of the file. A single
-// buffer inside registered memory goes as a fixed read or write, which saves the kernel pinning its
-// pages.
+// done. Short file transfers are continued until complete or at the end of the file.
 #pragma once
 
 #include <memory>

@@ -123,6 +123,63 @@ Traffic traffic_of(const RunLog& log, std::size_t arm) {
   return traffic;
 }
 
+struct Curve {
+  std::vector<double> values;  // ns, ascending
+  std::uint64_t count = 0;     // of requests, those without a value included
+};
+
+struct CurveWords {
+  const char* title;
+  const char* axis;
+};
+
+// The share of an arm's requests at or below a time, an arm a line; the axis is logarithmic and
+// begins at 1 us at the least.
+std::string curve_chart(const RunLog& log, std::span<const Curve> curves, const CurveWords& words) {
+  constexpr double kTop = 30;
+  constexpr double kBottom = 300;
+  double low = 1e300;
+  double high = 0;
+  for (const Curve& curve : curves) {
+    if (curve.values.empty()) continue;
+    low = std::min(low, std::max(1e3, curve.values.front()));
+    high = std::max(high, curve.values.back());
+  }
+  if (high <= 0) return "";
+  const auto shown = [low](double value) { return std::max(low, value); };
+  const Scale x = Scale::logarithmic(low, high, kLeft, kRight);
+  const Scale y = Scale::linear(0, 1, kBottom, kTop);
+  Svg svg(kWidth, kBottom + 50, words.title);
+  time_axis(svg, x, kTop, kBottom);
+  for (const double share : {0.0, 0.5, 0.9, 1.0}) {
+    svg.line(kLeft, y.at(share), kRight, y.at(share), "grid");
+    svg.text(kLeft - 10, y.at(share) + 4, fmt::format("{:.0f} %", 100 * share), "tick",
+             Anchor::kEnd);
+  }
+  double legend_x = kLeft;
+  for (std::size_t a = 0; a < curves.size(); ++a) {
+    const std::vector<double>& values = curves[a].values;
+    if (values.empty()) continue;
+    const std::string& name = log.facts.arms[a].name;
+    const bool candidate = name == log.facts.candidate;
+    const char* dashes = arm_dashes(a, candidate);
+    std::vector<std::pair<double, double>> points{{x.at(shown(values.front())), y.at(0)}};
+    const std::size_t stride = std::max<std::size_t>(1, values.size() / kCurvePointsMax);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i % stride != 0 && i + 1 != values.size()) continue;
+      points.emplace_back(x.at(shown(values[i])),
+                          y.at(static_cast<double>(i + 1) / static_cast<double>(curves[a].count)));
+    }
+    svg.polyline(points, arm_color(a), candidate ? "curve strong" : "curve", dashes);
+    svg.polyline({{legend_x, 10}, {legend_x + 28, 10}}, arm_color(a),
+                 candidate ? "curve strong" : "curve", dashes);
+    svg.text(legend_x + 35, 14, name, "word");
+    legend_x += 60 + 7.4 * static_cast<double>(name.size());
+  }
+  svg.text(kRight, kBottom + 42, words.axis, "tick", Anchor::kEnd);
+  return svg.finish();
+}
+
 }  // namespace
 
 void time_axis(Svg& svg, const Scale& x, double top, double bottom) {
@@ -139,48 +196,25 @@ const char* arm_dashes(std::size_t arm, bool candidate) {
 }
 
 std::string ttft_chart(const RunLog& log, const Summary& summary) {
-  constexpr double kTop = 30;
-  constexpr double kBottom = 300;
-  std::vector<std::vector<double>> values;
-  double low = 1e300;
-  double high = 0;
+  std::vector<Curve> curves;
   for (std::size_t a = 0; a < summary.arms.size(); ++a) {
-    values.push_back(counted_ttft_ns(log, a));
-    if (values.back().empty()) continue;
-    low = std::min(low, std::max(1e3, values.back().front()));
-    high = std::max(high, values.back().back());
+    curves.push_back({counted_ttft_ns(log, a), summary.arms[a].ttft_ns.count});
   }
-  if (high <= 0) return "";
-  const Scale x = Scale::logarithmic(low, high, kLeft, kRight);
-  const Scale y = Scale::linear(0, 1, kBottom, kTop);
-  Svg svg(kWidth, kBottom + 50, "Distribution of the time to first token, one line an arm");
-  time_axis(svg, x, kTop, kBottom);
-  for (const double share : {0.0, 0.5, 0.9, 1.0}) {
-    svg.line(kLeft, y.at(share), kRight, y.at(share), "grid");
-    svg.text(kLeft - 10, y.at(share) + 4, fmt::format("{:.0f} %", 100 * share), "tick",
-             Anchor::kEnd);
+  return curve_chart(log, curves,
+                     {"Distribution of the time to first token, one line an arm",
+                      "time to first token, from the intended start (logarithmic)"});
+}
+
+std::string lag_chart(const RunLog& log) {
+  std::vector<Curve> curves;
+  for (std::size_t a = 0; a < log.facts.arms.size(); ++a) {
+    std::vector<double> lags = counted_lag_ns(log, a);
+    const std::uint64_t count = lags.size();
+    curves.push_back({std::move(lags), count});
   }
-  double legend_x = kLeft;
-  for (std::size_t a = 0; a < values.size(); ++a) {
-    if (values[a].empty()) continue;
-    const double count = static_cast<double>(summary.arms[a].ttft_ns.count);
-    const bool candidate = summary.arms[a].name == log.facts.candidate;
-    const char* dashes = arm_dashes(a, candidate);
-    std::vector<std::pair<double, double>> points{{x.at(values[a].front()), y.at(0)}};
-    const std::size_t stride = std::max<std::size_t>(1, values[a].size() / kCurvePointsMax);
-    for (std::size_t i = 0; i < values[a].size(); ++i) {
-      if (i % stride != 0 && i + 1 != values[a].size()) continue;
-      points.emplace_back(x.at(values[a][i]), y.at(static_cast<double>(i + 1) / count));
-    }
-    svg.polyline(points, arm_color(a), candidate ? "curve strong" : "curve", dashes);
-    svg.polyline({{legend_x, 10}, {legend_x + 28, 10}}, arm_color(a),
-                 candidate ? "curve strong" : "curve", dashes);
-    svg.text(legend_x + 35, 14, summary.arms[a].name, "word");
-    legend_x += 60 + 7.4 * static_cast<double>(summary.arms[a].name.size());
-  }
-  svg.text(kRight, kBottom + 42, "time to first token, from the intended start (logarithmic)",
-           "tick", Anchor::kEnd);
-  return svg.finish();
+  return curve_chart(log, curves,
+                     {"Distribution of the client's lag, one line an arm",
+                      "sent so long after the intended start (logarithmic)"});
 }
 
 std::string where_chart(const Summary& summary, const Unit& unit) {

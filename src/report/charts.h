@@ -11,6 +11,8 @@ namespace forebay::report {
 
 // Share of requests with a first token by then, an arm a line, time logarithmic.
 [[nodiscard]] std::string ttft_chart(const RunLog& log, const Summary& summary);
+// The same of how late the client sent; "" where none was late, as in virtual time.
+[[nodiscard]] std::string lag_chart(const RunLog& log);
 // Mean TTFT of each arm in `unit`, cut into queue, lookup, read, recompute, other.
 [[nodiscard]] std::string where_chart(const Summary& summary, const Unit& unit);
 // Where the KV blocks of the prompts came from.

@@ -386,6 +386,10 @@ std::string html_report(const RunLog& log, const Summary& summary,
                                         "so lookups and DRAM show no time."
                                       : ""),
               operations(log, summary));
+  out += section("How late the client sent",
+                 "Latency counts from the intended start, so it holds this; a run whose client "
+                 "lags is void.",
+                 lag_chart(log));
   out += section("Every round",
                  "The mean time to first token of each round: how far apart the dots of an arm lie "
                  "is the noise that the intervals speak of.",

@@ -178,6 +178,43 @@ TEST(HtmlReport, NeedsNoNetwork) {
   EXPECT_TRUE(contains(page, "<svg"));
 }
 
+// The part of the page below a heading; "" where there is none.
+std::string section_of(const std::string& page, const std::string& heading) {
+  const std::size_t at = page.find("<h2>" + heading + "</h2>");
+  return at == std::string::npos ? "" : page.substr(at, page.find("<h2>", at + 1) - at);
+}
+
+TEST(HtmlReport, DrawsEveryFigureUnderItsHeading) {
+  TestLog test = six_rounds();
+  for (RequestRow& row : test.log.requests) row.send_ns += 20'000;
+  test.log.requests[3].dram_blocks = 2;
+  for (const std::int64_t slice : {0, 1}) {
+    test.log.traffic.push_back({.arm = 1,
+                                .tier = 2,
+                                .slice_start_ns = slice * 100 * kMs,
+                                .slice_ns = 100 * kMs,
+                                .read_bytes = (1 + slice) << 20,
+                                .written_bytes = 1 << 20});
+  }
+  const std::string page = html_report(test.log, summarise(test.log), "{}");
+  const struct {
+    const char* heading;
+    const char* mark;  // how the drawing draws
+  } kFigures[] = {{"Time to first token", "<polyline"},  {"Where the time went", "<rect"},
+                  {"Where the KV came from", "<rect"},   {"What the device moved", "<polyline"},
+                  {"How late the client sent", "20 us"}, {"Every round", "<circle"}};
+  for (const auto& figure : kFigures) {
+    const std::string part = section_of(page, figure.heading);
+    EXPECT_TRUE(contains(part, "<svg")) << figure.heading;
+    EXPECT_TRUE(contains(part, figure.mark)) << figure.heading << part;
+  }
+  // Nobody was late: there is nothing to draw, and no heading above nothing.
+  const TestLog punctual = six_rounds();
+  EXPECT_EQ(section_of(html_report(punctual.log, summarise(punctual.log), "{}"),
+                       "How late the client sent"),
+            "");
+}
+
 TEST(HtmlReport, TextFromOutsideIsEscaped) {
   TestLog test = six_rounds();
   test.log.facts.name = "<script>alert(1)</script>";

@@ -423,6 +423,23 @@ std::vector<VariantSummary> summarise_variants(const RunFacts& facts, const Cell
   return variants;
 }
 
+// Of an arm's requests that count, ascending; `value` gives none for a request without it.
+template <class Value>
+std::vector<double> counted(const RunLog& log, std::size_t arm, Value value) {
+  const Cells cells = group(log);
+  std::vector<double> values;
+  for (const Cell* cell : shown_cells(cells, 0, static_cast<std::int64_t>(arm))) {
+    for (const RequestRow* row : cell->requests) {
+      if (row->warm_up != 0) continue;
+      if (const std::optional<std::int64_t> ns = value(*row)) {
+        values.push_back(static_cast<double>(*ns));
+      }
+    }
+  }
+  std::ranges::sort(values);
+  return values;
+}
+
 }  // namespace
 
 const VariantSummary::Arm* VariantSummary::arm(std::string_view name) const {
@@ -493,17 +510,13 @@ std::vector<std::int64_t> shown_rounds(const RunLog& log, std::size_t arm) {
 }
 
 std::vector<double> counted_ttft_ns(const RunLog& log, std::size_t arm) {
-  const Cells cells = group(log);
-  std::vector<double> values;
-  for (const Cell* cell : shown_cells(cells, 0, static_cast<std::int64_t>(arm))) {
-    for (const RequestRow* row : cell->requests) {
-      if (row->warm_up == 0 && row->has_first_token()) {
-        values.push_back(static_cast<double>(row->ttft_ns()));
-      }
-    }
-  }
-  std::ranges::sort(values);
-  return values;
+  return counted(log, arm, [](const RequestRow& row) {
+    return row.has_first_token() ? std::optional(row.ttft_ns()) : std::nullopt;
+  });
+}
+
+std::vector<double> counted_lag_ns(const RunLog& log, std::size_t arm) {
+  return counted(log, arm, [](const RequestRow& row) { return std::optional(row.lag_ns()); });
 }
 
 }  // namespace forebay::report

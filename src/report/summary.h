@@ -140,8 +140,10 @@ struct Summary {
 [[nodiscard]] Summary summarise(const RunLog& log);
 // Rounds of variant 0 whose cells the figures of an arm are made of, ascending.
 [[nodiscard]] std::vector<std::int64_t> shown_rounds(const RunLog& log, std::size_t arm);
-// The TTFTs behind an arm's distribution, ascending, for drawing.
+// For drawing, ascending, of the requests that count: the TTFTs behind an arm's distribution, and
+// how late each was sent.
 [[nodiscard]] std::vector<double> counted_ttft_ns(const RunLog& log, std::size_t arm);
+[[nodiscard]] std::vector<double> counted_lag_ns(const RunLog& log, std::size_t arm);
 
 // Canonical: the same summary gives the same text.
 [[nodiscard]] std::string summary_to_json(const Summary& summary, const RunFacts& facts);

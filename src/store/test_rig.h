@@ -35,7 +35,6 @@ class VirtualEngine final : public io::Engine {
     return 0;
   }
   void wake() override {}
-  Status register_buffers(std::span<const iovec>) override { return refuse(); }
 
  private:
   static std::unexpected<Error> refuse() { return fail(Errc::kUnsupported, "virtual engine"); }

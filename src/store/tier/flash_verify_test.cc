@@ -64,6 +64,41 @@ TEST(FlashVerify, UnreadableBytesAreFindingsToo) {
   EXPECT_GE(result.bad, 1U);
 }
 
+Task<void> verify_beside(FlashRig* rig, FlashTier::VerifyResult* result, bool* done) {
+  *result = (co_await rig->tier->verify(100, nullptr)).value();
+  *done = true;
+}
+
+// Segments are reclaimed and written again under the walk: only what is damaged is a finding.
+TEST(FlashVerify, BesideAppendsReadsAndReclaimItFindsWhatIsDamagedAndNothingElse) {
+  for (std::uint64_t seed = 1; seed <= 20 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    FlashRig rig({.device_bytes = 8 << 20, .seed = seed});
+    ASSERT_TRUE(rig.open());
+    for (std::uint64_t n = 1; n <= 600; n += 4) (void)rig.append(n, 4, 16384);
+    for (std::uint64_t n = 1; n <= 600; ++n) rig.owner->worths[rig_id(n)] = 0;
+    constexpr std::uint64_t kWorthy = 5000;  // reclaim leaves it where it is
+    rig.owner->worths[rig_id(kWorthy)] = 1000;
+    (void)rig.append(kWorthy, 1, 16384);
+    rig.drain();
+    const bool damaged = seed % 2 == 0;
+    if (damaged) rig.file().corrupt(offset_of(rig, kWorthy) + 5000, std::byte{1});
+    FlashTier::VerifyResult result;
+    bool done = false;
+    const std::uint64_t before = rig.owner->dropped_ids.size();
+    rig.loop->spawn(verify_beside(&rig, &result, &done));
+    std::uint64_t first = 10'000;
+    for (; !done && first < 20'000; first += 4) {
+      (void)rig.append(first, 4, 16384);
+      EXPECT_EQ(rig.read({first, first + 3}).wrong, 0U);
+    }
+    ASSERT_TRUE(done);
+    EXPECT_GT(rig.owner->dropped_ids.size(), before);  // or nothing was reclaimed meanwhile
+    EXPECT_EQ(result.bad, damaged ? 1U : 0U);
+    if (damaged) EXPECT_EQ(result.findings.at(0).id, rig_id(kWorthy));
+  }
+}
+
 TEST(FlashVerify, BlocksThatNobodyWantsAreNotJudged) {
   FlashRig rig;
   ASSERT_TRUE(rig.open());
