@@ -63,6 +63,11 @@ class Engine {
   [[nodiscard]] virtual Result<FileId> socket(int family) = 0;
   // The bound port of a listening socket (after port 0).
   [[nodiscard]] virtual Result<std::uint16_t> local_port(FileId file) const = 0;
+  // Who is at the other end of a connection, for logs: "192.0.2.7:40112", "[2001:db8::7]:40112";
+  // "an unknown address" where there is none to tell.
+  [[nodiscard]] virtual std::string peer_name(FileId /*file*/) const {
+    return "an unknown address";
+  }
 
   // kBusy: the queue already holds ops_max(); `op` was not taken.
   [[nodiscard]] virtual Status submit(Op& op) = 0;

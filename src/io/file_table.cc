@@ -2,7 +2,9 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/fs.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/file.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -204,6 +207,20 @@ Result<std::uint16_t> FileTable::local_port(FileId file) const {
     return ntohs(reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port);
   }
   return fail(Errc::kUnsupported, "local port: not an internet socket");
+}
+
+std::string FileTable::peer_name(FileId file) const {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  const bool told =
+      getpeername(descriptor(file), reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+      getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host.data(), host.size(),
+                  port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV) == 0;
+  if (!told) return "an unknown address";
+  return address.ss_family == AF_INET6 ? fmt::format("[{}]:{}", host.data(), port.data())
+                                       : fmt::format("{}:{}", host.data(), port.data());
 }
 
 const FileFacts& FileTable::facts(FileId file) const {

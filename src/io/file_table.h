@@ -20,6 +20,7 @@ class FileTable {
   [[nodiscard]] Result<FileId> listen(const void* address, std::uint32_t address_bytes);
   [[nodiscard]] Result<FileId> socket(int family);
   [[nodiscard]] Result<std::uint16_t> local_port(FileId file) const;
+  [[nodiscard]] std::string peer_name(FileId file) const;
   // A connection that an accept gave.
   [[nodiscard]] FileId adopt_socket(int descriptor);
 

@@ -59,6 +59,7 @@ class UringEngine final : public Engine {
   [[nodiscard]] Result<std::uint16_t> local_port(FileId file) const override {
     return files_.local_port(file);
   }
+  [[nodiscard]] std::string peer_name(FileId file) const override { return files_.peer_name(file); }
   [[nodiscard]] Status submit(Op& op) override;
   [[nodiscard]] std::size_t ops_max() const override { return ops_max_; }
   void cancel(Op& op) override;

@@ -85,6 +85,11 @@ static_assert(sizeof(ConnectData) == 1024 && offsetof(ConnectData, subsystem_nqn
 // Where a command's data goes.
 enum class DataDirection : std::uint8_t { kNone, kFromHost, kToHost };
 
+// In the answer to Connect, beside the controller's id: it wants authentication first (ATR), or
+// that and a secure channel made of it (ASCR).
+inline constexpr std::uint32_t kAuthenticationRequired = 1U << 17;
+inline constexpr std::uint32_t kSecureChannelRequired = 1U << 18;
+
 // The fields of Property Get and Property Set (6.5, 6.6), dwords 10 to 13.
 struct PropertyFields {
   std::uint8_t attributes = 0;  // bits 2:0: 0 is 4 bytes, 1 is 8

@@ -38,6 +38,7 @@ constexpr std::pair<StatusCode, std::string_view> kNames[] = {
     {StatusCode::kConnectBusy, "Connect Controller Busy"},
     {StatusCode::kConnectInvalidParameters, "Connect Invalid Parameters"},
     {StatusCode::kConnectInvalidHost, "Connect Invalid Host"},
+    {StatusCode::kAuthenticationRequired, "Authentication Required"},
     {StatusCode::kWriteFault, "Write Fault"},
     {StatusCode::kUnrecoveredRead, "Unrecovered Read Error"},
     {StatusCode::kCompareFailure, "Compare Failure"},

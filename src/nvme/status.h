@@ -41,6 +41,7 @@ enum class StatusCode : std::uint16_t {
   kConnectBusy = 0x181,
   kConnectInvalidParameters = 0x182,
   kConnectInvalidHost = 0x184,
+  kAuthenticationRequired = 0x191,
   kWriteFault = 0x280,
   kUnrecoveredRead = 0x281,
   kCompareFailure = 0x285,

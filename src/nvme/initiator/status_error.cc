@@ -33,6 +33,8 @@ constexpr std::array kKnown{
           {Errc::kNotFound, "nvme connect: no such subsystem (or queue); check the NQN"}},
     Known{StatusCode::kConnectInvalidHost,
           {Errc::kDenied, "nvme connect: this host is not on the target's list"}},
+    Known{StatusCode::kAuthenticationRequired,
+          {Errc::kDenied, "nvme: the target wants in-band authentication"}},
     Known{StatusCode::kWriteFault, {Errc::kIo, "nvme: Write Fault"}},
     Known{StatusCode::kUnrecoveredRead, {Errc::kIo, "nvme: Unrecovered Read Error"}},
 };

@@ -64,10 +64,6 @@ void Connection::on_connected(ConnectedQueue queue) {
   controller_->set_aborter(queue_id_, &self);
   entries_ = queue.entries;
   flow_control_ = queue.flow_control;
-  host_memory_ = share_.transfer_memory.of(controller_->host().nqn);
-  BufferPool& pool = share_.transfer_memory.pool();
-  own_memory_ =
-      std::make_unique<MemoryShare>(pool, host_memory_.get(), connection_limits(pool.bytes_max()));
   queue_head_ = 1;  // Connect was its first entry
   state_ = ConnectionState::kLive;
   old_handler_ = std::move(handler_);
@@ -86,6 +82,15 @@ void Connection::on_connected(ConnectedQueue queue) {
     log_info("nvme {}: controller {} queue {}, {} entries", number_, controller_->id(), queue_id_,
              entries_);
   }
+  controller_->credentials == nullptr ? take_share() : begin_authentication();
+}
+
+// Memory for data is the host's from now on; before, that of strangers.
+void Connection::take_share() {
+  host_memory_ = share_.transfer_memory.of(controller_->host().nqn);
+  BufferPool& pool = share_.transfer_memory.pool();
+  own_memory_ =
+      std::make_unique<MemoryShare>(pool, host_memory_.get(), connection_limits(pool.bytes_max()));
 }
 
 void Connection::drain() {
@@ -100,7 +105,7 @@ void Connection::close_when_drained() {
   const bool at_work = std::ranges::any_of(slots_, [](const CommandSlot& slot) {
     return slot.exchange.io.busy() || slot.state == SlotState::kSending;
   });
-  if (!at_work) close("the target ends");
+  if (!at_work) close(drain_why_);
 }
 
 void Connection::close(std::string_view why) {
@@ -110,6 +115,7 @@ void Connection::close(std::string_view why) {
   timer_.cancel();
   stall_timer_.cancel();
   send_due_.cancel();
+  auth_timer_.cancel();
   if (receiving_) share_.loop.engine().cancel(receive_op_);
   if (sending_) share_.loop.engine().cancel(send_op_);
   if (controller_ != nullptr) controller_->set_aborter(queue_id_, nullptr);

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "io/loop.h"
+#include "nvme/auth/controller_side.h"
 #include "nvme/pdu_encoder.h"
 #include "nvme/pdu_parser.h"
 #include "nvme/send_batch.h"
@@ -86,6 +87,12 @@ class Connection final : private CommandAborter {
   void finish_closing();
   void close_when_drained();
 
+  void take_share();
+
+  // connection_auth.cc
+  void begin_authentication();
+  void on_authentication(const auth::ControllerSide& side);
+
   // connection_watch.cc
   void watch_time();
   void watch_moves();
@@ -135,6 +142,9 @@ class Connection final : private CommandAborter {
   std::uint64_t number_;
   ConnectionState state_ = ConnectionState::kNegotiating;
   bool draining_ = false;
+  std::string_view drain_why_ = "the target ends";  // a literal
+  bool auth_failed_ = false;
+  io::Loop::Timer auth_timer_;
   io::Loop::Timer timer_;
   io::Loop::Timer stall_timer_;
   Nanos send_moved_at_{};  // when a part of what is being sent was last taken

@@ -12,12 +12,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/clock.h"
+#include "nvme/auth/credentials.h"
 #include "nvme/target/exchange.h"
 #include "nvme/target/subsystem.h"
 
@@ -111,6 +113,8 @@ class Controller {
   void forget_changed_namespaces() { changed_.clear(); }
 
   IoTotals totals;
+  // Its host must prove itself on each queue; null: it need not.
+  std::shared_ptr<const auth::Credentials> credentials;
 
  private:
   void configure(std::uint32_t value);

@@ -40,6 +40,7 @@ Progress UnconnectedQueue::execute(Exchange& exchange) {
   }
   exchange.status = kDone;
   exchange.result = queue->controller->id();
+  if (queue->controller->credentials != nullptr) exchange.result |= kAuthenticationRequired;
   on_connected_(std::move(*queue));
   return Progress::kDone;
 }

@@ -67,6 +67,10 @@ std::shared_ptr<Controller> Subsystem::make_controller(const HostIdentity& host)
     last_id_ = last_id_ >= kControllerIdMax ? 1 : static_cast<std::uint16_t>(last_id_ + 1);
   } while (controllers_.contains(last_id_));
   auto controller = std::make_shared<Controller>(*this, last_id_, host);
+  if (credentials != nullptr) {
+    const auto known = credentials->find(host.nqn);
+    if (known != credentials->end()) controller->credentials = known->second;
+  }
   controllers_[last_id_] = controller;
   return controller;
 }

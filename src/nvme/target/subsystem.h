@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/clock.h"
+#include "nvme/auth/credentials.h"
 #include "nvme/target/namespace.h"
 
 namespace forebay::nvme::target {
@@ -62,6 +63,8 @@ class Subsystem {
   [[nodiscard]] const std::map<std::uint32_t, Namespace>& namespaces() const { return namespaces_; }
 
   HostList hosts;  // who may connect
+  // The hosts that must prove themselves; the target's. Null: none need to. Discovery asks nobody.
+  const auth::HostCredentials* credentials = nullptr;
 
   // The discovery subsystem's log page 70h for a host, made anew at each read.
   std::function<std::vector<std::byte>(const std::string& host_nqn)> discovery_log;

@@ -38,7 +38,14 @@ Target::~Target() { FOREBAY_CHECK(idle()); }
 
 Subsystem& Target::add_subsystem(const std::string& nqn) {
   subsystems_.push_back(std::make_unique<Subsystem>(nqn, SubsystemKind::kNvm, options_.limits));
+  subsystems_.back()->credentials = &credentials_;
   return *subsystems_.back();
+}
+
+void Target::set_credentials(const std::string& host_nqn,
+                             std::shared_ptr<const auth::Credentials> credentials) {
+  credentials_.erase(host_nqn);
+  if (credentials != nullptr) credentials_.emplace(host_nqn, std::move(credentials));
 }
 
 Result<std::uint16_t> Target::listen(const std::string& host, std::uint16_t port) {

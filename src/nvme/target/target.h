@@ -38,6 +38,9 @@ class Target final : private Connection::Owner {
   ~Target() override;
 
   Subsystem& add_subsystem(const std::string& nqn);
+  // From its next Connect on the host proves itself on every queue; null: it need not any more.
+  void set_credentials(const std::string& host_nqn,
+                       std::shared_ptr<const auth::Credentials> credentials);
   // `host` is a numeric address, IPv4 or IPv6; port 0 takes any. The port that it got.
   // kInvalid: no such address; kExists: taken; kDenied.
   [[nodiscard]] Result<std::uint16_t> listen(const std::string& host, std::uint16_t port);
@@ -64,6 +67,7 @@ class Target final : private Connection::Owner {
 
   io::Loop& loop_;
   TargetOptions options_;
+  auth::HostCredentials credentials_;
   Subsystems subsystems_;
   std::vector<PortAddress> ports_;
   BufferPool capsule_memory_;

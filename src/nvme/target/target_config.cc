@@ -20,7 +20,7 @@ namespace forebay::nvme::target {
 namespace {
 
 constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 60;
-constexpr std::array<std::string_view, 2> kSections{"target", "subsystem"};
+constexpr std::array<std::string_view, 3> kSections{"target", "subsystem", "host"};
 // Keys of a subsystem that are sections.
 constexpr std::array<std::string_view, 1> kNested{"namespace"};
 constexpr const char* kNqnHint = "write nqn.YYYY-MM.reverse.domain:name, at most 223 characters";
@@ -50,6 +50,11 @@ class Checker {
       }
       check_hosts(subsystem.hosts, path, true);
       check_namespaces(subsystem, path);
+    }
+    std::set<std::string> authenticated;
+    for (HostConfig& host : target.hosts) {
+      check_host_name(target, host, authenticated);
+      check_methods(host);
     }
   }
 
@@ -129,6 +134,58 @@ class Checker {
     }
   }
 
+  // A slip in a name would leave the host that is meant without authentication.
+  void check_host_name(const TargetConfig& target, const HostConfig& host,
+                       std::set<std::string>& names) {
+    const bool admitted =
+        std::ranges::any_of(target.subsystems, [&host](const SubsystemConfig& subsystem) {
+          return host_list(subsystem.hosts).admits(host.nqn);
+        });
+    if (host.nqn.empty()) {
+      refuse(host.path, "nqn", "a host has no `nqn`", "see /etc/nvme/hostnqn of the host");
+    } else if (!is_nqn(host.nqn)) {
+      refuse(host.path, "nqn", fmt::format("`{}` is no host's NVMe qualified name", host.nqn),
+             "see /etc/nvme/hostnqn of the host");
+    } else if (!names.insert(host.nqn).second) {
+      refuse(host.path, "nqn", fmt::format("two hosts are named `{}`", host.nqn));
+    } else if (!admitted) {
+      refuse(host.path, "nqn", fmt::format("no subsystem admits `{}`", host.nqn),
+             "list it in `hosts` of a [[subsystem]], written the same way");
+    }
+    if (host.dhchap_key_file.empty()) {
+      refuse(host.path, "dhchap_key_file", "a host has no `dhchap_key_file`",
+             "make one: forebay key generate --output host.key");
+    }
+  }
+  void check_methods(HostConfig& host) {
+    read_names(host, {"dhchap_hashes", "hash"}, host.dhchap_hashes, auth::kHashes, auth::parse_hash,
+               host.methods.hashes);
+    read_names(host, {"dhchap_groups", "DH group"}, host.dhchap_groups, auth::kGroups,
+               auth::parse_group, host.methods.groups);
+  }
+  struct NamedList {
+    std::string_view key;
+    std::string_view what;
+  };
+  template <class Id, std::size_t kCount>
+  void read_names(const HostConfig& host, NamedList list, const std::vector<std::string>& names,
+                  const std::array<Id, kCount>& known, std::optional<Id> (*parse)(std::string_view),
+                  std::vector<Id>& ids) {
+    if (names.empty()) return;
+    ids.clear();
+    for (const std::string& name : names) {
+      const auto id = parse(name);
+      if (!id) {
+        std::array<std::string_view, kCount> allowed{};
+        std::ranges::transform(known, allowed.begin(), [](Id one) { return auth::to_string(one); });
+        refuse(host.path, list.key, fmt::format("`{}` is no {}", name, list.what),
+               suggest(name, allowed));
+      } else if (std::ranges::find(ids, *id) == ids.end()) {
+        ids.push_back(*id);
+      }
+    }
+  }
+
   const config::Places& places_;
   Diagnostics& mistakes_;
   std::map<std::string, std::string> devices_;
@@ -159,6 +216,23 @@ void read_subsystems(const toml::table& root, const std::string& file, TargetCon
       });
 }
 
+void read_hosts(const toml::table& root, const std::string& file, TargetConfig& target,
+                config::Context& context) {
+  config::for_each_table(
+      root, "host", kHostsMax, context, [&](config::TableReader& reader, const toml::table&) {
+        HostConfig host;
+        visit(reader, host);
+        reader.refuse_unknown();
+        host.path = reader.path();
+        for (std::string* key_file : {&host.dhchap_key_file, &host.dhchap_ctrl_key_file}) {
+          if (!key_file->empty()) *key_file = config::resolve_path(file, *key_file);
+        }
+        host.key_place = context.places.of(host.path + ".dhchap_key_file");
+        host.ctrl_place = context.places.of(host.path + ".dhchap_ctrl_key_file");
+        target.hosts.push_back(std::move(host));
+      });
+}
+
 }  // namespace
 
 void visit(config::FieldVisitor& visitor, TargetConfig& target) {
@@ -186,6 +260,17 @@ void visit(config::FieldVisitor& visitor, NamespaceConfig& item) {
                 item.size_bytes, {0, kSizeMax});
   visitor.toggle({"read_only", "hosts may only read"}, item.read_only);
   visitor.texts({"hosts", "of the subsystem's hosts, those that see it; absent: all"}, item.hosts);
+}
+
+void visit(config::FieldVisitor& visitor, HostConfig& host) {
+  visitor.text({"nqn", "the host that must prove itself, as in its subsystems' `hosts`"}, host.nqn);
+  visitor.text({"dhchap_key_file", "file with the host's key (DHHC-1), for its owner alone"},
+               host.dhchap_key_file);
+  visitor.text({"dhchap_ctrl_key_file", "file with the key by which the target proves itself"},
+               host.dhchap_ctrl_key_file);
+  visitor.texts({"dhchap_hashes", "hashes that it may use, the dearest first"}, host.dhchap_hashes);
+  visitor.texts({"dhchap_groups", "Diffie-Hellman groups that it may use, the dearest first"},
+                host.dhchap_groups);
 }
 
 std::optional<ListenAddress> parse_listen(const std::string& text) {
@@ -221,6 +306,7 @@ std::optional<TargetConfig> read_target_config(const std::string& file, const st
   visit(reader, target);
   reader.refuse_unknown();
   read_subsystems(*root, file, target, context);
+  read_hosts(*root, file, target, context);
   // What is missing because it was written wrongly was said already.
   if (mistakes.count() == before) Checker(places, mistakes).check(target);
   if (mistakes.count() != before) return std::nullopt;

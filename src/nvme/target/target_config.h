@@ -12,6 +12,7 @@
 
 #include "config/fields.h"
 #include "core/diagnostics.h"
+#include "nvme/auth/method.h"
 #include "nvme/target/host_list.h"
 
 namespace forebay::nvme::target {
@@ -36,6 +37,20 @@ struct SubsystemConfig {
   std::vector<NamespaceConfig> namespaces;
 };
 
+// A host that must prove itself (DH-HMAC-CHAP). Its keys are in files, which this reader leaves
+// alone.
+struct HostConfig {
+  std::string nqn;
+  std::string dhchap_key_file;
+  std::string dhchap_ctrl_key_file;        // empty: the target proves itself to nobody
+  std::vector<std::string> dhchap_hashes;  // as written; empty: all
+  std::vector<std::string> dhchap_groups;
+  auth::Methods methods;   // the same, read
+  std::string path;        // "host.0", of its keys' places
+  std::string key_place;   // "target.toml:30"
+  std::string ctrl_place;  // likewise; of the section where there is no such key
+};
+
 struct TargetConfig {
   std::vector<std::string> listen;       // as written
   std::vector<ListenAddress> addresses;  // the same, read
@@ -43,15 +58,18 @@ struct TargetConfig {
   std::uint64_t transfer_memory_bytes = 64 << 20;
   std::uint64_t stall_s = 10;
   std::vector<SubsystemConfig> subsystems;
+  std::vector<HostConfig> hosts;
 };
 
 void visit(config::FieldVisitor& visitor, TargetConfig& target);
 void visit(config::FieldVisitor& visitor, SubsystemConfig& subsystem);
 void visit(config::FieldVisitor& visitor, NamespaceConfig& item);
+void visit(config::FieldVisitor& visitor, HostConfig& host);
 
 inline constexpr std::string_view kListenDefault = "127.0.0.1:4420";
 inline constexpr std::string_view kEveryHost = "*";
 inline constexpr std::size_t kSubsystemsMax = 256;
+inline constexpr std::size_t kHostsMax = 1024;
 inline constexpr std::size_t kNamespacesMax = 1024;  // of a subsystem; NSIDs go as far
 
 // The configuration, or nothing after noting all mistakes. Paths of devices are relative to `file`.

@@ -135,7 +135,58 @@ INSTANTIATE_TEST_SUITE_P(
                 "a file to be made cannot be read_only"},
         Mistake{"", "[[subsystem]]\nnqn = \"nqn.x\"\nhosts = [\"*\"]\n", "t.toml:28",
                 "a subsystem has no namespace"},
-        Mistake{"", "[[host]]\n", "t.toml:28", "unknown section `host`"}));
+        Mistake{"", "[[hosts]]\n", "t.toml:28", "unknown section `hosts`"},
+        Mistake{"", "[[host]]\nnqn = \"nqn.x\"\n", "t.toml:28", "no `dhchap_key_file`"},
+        Mistake{"", "[[host]]\ndhchap_key_file = \"k\"\n", "t.toml:28", "a host has no `nqn`"},
+        Mistake{"", "[[host]]\nnqn = \"me\"\ndhchap_key_file = \"k\"\n", "t.toml:29",
+                "`me` is no host's"},
+        Mistake{"",
+                "[[host]]\nnqn = \"nqn.x\"\ndhchap_key_file = \"k\"\n"
+                "[[host]]\nnqn = \"nqn.x\"\ndhchap_key_file = \"k\"\n",
+                "t.toml:32", "two hosts are named `nqn.x`"},
+        Mistake{"",
+                "[[host]]\nnqn = \"nqn.x\"\ndhchap_key_file = \"k\"\n"
+                "dhchap_hashes = [\"sha256\", \"sha1\"]\n",
+                "t.toml:31", "`sha1` is no hash"},
+        Mistake{"",
+                "[[host]]\nnqn = \"nqn.x\"\ndhchap_key_file = \"k\"\n"
+                "dhchap_groups = [\"ffdhe1024\"]\n",
+                "t.toml:31", "`ffdhe1024` is no DH group"},
+        Mistake{"", "[[host]]\nnqn = \"nqn.x\"\nkey = \"k\"\n", "t.toml:30", "unknown key `key`"}));
+
+constexpr const char* kHostSection = R"([[host]]
+nqn = "nqn.2014-08.org.nvmexpress:uuid:a"
+dhchap_key_file = "a.key"
+dhchap_ctrl_key_file = "/keys/ctrl.key"
+dhchap_hashes = ["sha512", "sha256"]
+dhchap_groups = ["null", "null"]
+)";
+
+TEST(TargetConfig, ReadsHowAHostProvesItself) {
+  Diagnostics mistakes;
+  const auto target =
+      read_target_config("/etc/forebay/target.toml", std::string(kFull) + kHostSection, mistakes);
+  ASSERT_TRUE(target) << mistakes.text();
+  ASSERT_EQ(target->hosts.size(), 1U);
+  const HostConfig& host = target->hosts[0];
+  EXPECT_EQ(host.nqn, "nqn.2014-08.org.nvmexpress:uuid:a");
+  EXPECT_EQ(host.dhchap_key_file, "/etc/forebay/a.key");
+  EXPECT_EQ(host.dhchap_ctrl_key_file, "/keys/ctrl.key");
+  EXPECT_EQ(host.key_place, "/etc/forebay/target.toml:30");
+  EXPECT_EQ(host.methods.hashes, (std::vector{auth::HashId::kSha512, auth::HashId::kSha256}));
+  EXPECT_EQ(host.methods.groups, std::vector{auth::GroupId::kNull});
+}
+
+// The host that is meant would need no key.
+TEST(TargetConfig, AHostThatNoSubsystemAdmitsIsASlip) {
+  std::string text = std::string(kFull) + kHostSection;
+  text.replace(text.find("hosts = [\"*\"]"), 13, "hosts = [\"nqn.b\"]");
+  text.replace(text.rfind("uuid:a"), 6, "uuid:A");
+  Diagnostics mistakes;
+  EXPECT_FALSE(read_target_config("t.toml", text, mistakes));
+  ASSERT_EQ(mistakes.count(), 1U) << mistakes.text();
+  EXPECT_EQ(mistakes.kept()[0].message, "no subsystem admits `nqn.2014-08.org.nvmexpress:uuid:A`");
+}
 
 TEST(TargetConfig, AnEmptyOneExportsNothing) {
   Diagnostics mistakes;
@@ -173,8 +224,10 @@ TEST(TargetConfig, ThePageHasEveryKeyAndItsMeaning) {
   NamespaceConfig item;
   visit(keys, target);
   visit(keys, subsystem);
+  HostConfig host;
   visit(keys, item);
-  ASSERT_EQ(keys.rows.size(), 11U);
+  visit(keys, host);
+  ASSERT_EQ(keys.rows.size(), 16U);
   for (const auto& [name, meaning] : keys.rows) {
     const std::string row = "| `" + name + "` |";
     bool found = false;
