@@ -51,7 +51,9 @@ std::string hint_of(std::string_view url, const Error& error) {
           "says whether this host reached it; timeout_s= is how long it is waited for",
           address_of(url));
     case Errc::kDenied:
-      return "the target must know this host, or take it without a key; host_nqn= says who it is";
+      return "the target must know this host: host_nqn= says who it is, and dhchap_key_file= how "
+             "it "
+             "proves that, to a target that wants it to (docs/guides/nvme-tcp.md)";
     case Errc::kReadOnly:
       return "the namespace is write protected; export the blocks and import them elsewhere";
     case Errc::kNoSpace:

@@ -41,6 +41,7 @@ QueueOptions Association::queue_options(std::uint16_t id, std::uint16_t entries)
   queue.digests = options_.digests;
   queue.host = options_.host;
   queue.subsystem_nqn = options_.subsystem_nqn;
+  queue.credentials = options_.credentials;
   if (id == 0) {
     queue.capsule_data_bytes_max = kAdminCapsuleBytes;
     queue.keep_alive_ms = static_cast<std::uint32_t>(options_.keep_alive / Nanos(1'000'000));
@@ -170,6 +171,7 @@ void Association::on_guard_answer() {
 void Association::become_ready() {
   state_ = AssociationState::kReady;
   if (facts().keeps_alive && options_.keep_alive != Nanos{0}) arm_keep_alive();
+  if (options_.reauthenticate_every != Nanos{0}) arm_authentication();
   if (facts().namespace_events) begin_watch();
   owner_.on_ready(*this);
 }
@@ -201,6 +203,15 @@ void Association::arm_keep_alive() {
     if (state_ != AssociationState::kReady) return;
     send_keep_alive();
     arm_keep_alive();
+  });
+}
+
+void Association::arm_authentication() {
+  loop_.arm(auth_timer_, loop_.now() + options_.reauthenticate_every, [this] {
+    if (state_ != AssociationState::kReady) return;
+    arm_authentication();
+    admin_->reauthenticate();
+    for (const auto& queue : queues_) queue->reauthenticate();
   });
 }
 
@@ -295,6 +306,7 @@ void Association::close(const Error& error) {
   connect_timer_.cancel();
   timer_.cancel();
   keep_alive_timer_.cancel();
+  auth_timer_.cancel();
   for (const auto& queue : queues_) {
     if (queue->state() != ConnectionState::kIdle) queue->close(error);
   }

@@ -39,6 +39,8 @@ enum class AssociationState : std::uint8_t {
 struct AssociationOptions {
   HostIdentity host;
   std::string subsystem_nqn;
+  std::shared_ptr<const auth::Credentials> credentials;  // QueueOptions
+  Nanos reauthenticate_every{};                          // 0: never again
   std::uint32_t namespace_id = 1;
   std::uint16_t io_queues = 1;  // wished; the controller may grant fewer
   std::uint16_t io_entries = 128;
@@ -107,6 +109,7 @@ class Association final : private Connection::Owner {
   void ask_watch();
   void on_watch_answer();
   void arm_keep_alive();
+  void arm_authentication();
   void send_keep_alive();
   void send_shut_down();
   void await_shut_down();
@@ -136,6 +139,7 @@ class Association final : private Connection::Owner {
   std::array<Abort, 4> aborts_;
   QueueCommand shut_down_;
   io::Loop::Timer keep_alive_timer_;
+  io::Loop::Timer auth_timer_;
   io::Loop::Timer connect_timer_;
   io::Loop::Timer timer_;  // of set-up, of shutting down, then of telling the end
 };

@@ -93,6 +93,10 @@ void Connection::abandon(QueueCommand& command, const Error& error) {
   queue_.abandon(command, error);
 }
 
+void Connection::reauthenticate() {
+  if (queue_.reauthenticate()) send();
+}
+
 void Connection::close(const Error& error) {
   if (state_ == ConnectionState::kClosed) return;
   queue_.close(error);

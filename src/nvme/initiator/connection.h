@@ -48,6 +48,8 @@ class Connection {
   // Queue::can_submit() only.
   void submit(QueueCommand& command);
   void abandon(QueueCommand& command, const Error& error);
+  // Queue::reauthenticate(), where that is possible now.
+  void reauthenticate();
   void close(const Error& error);
 
   [[nodiscard]] const Queue& queue() const { return queue_; }

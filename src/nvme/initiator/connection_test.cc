@@ -9,6 +9,7 @@
 #include "block/memory.h"
 #include "core/bytes.h"
 #include "io/sim.h"
+#include "nvme/auth/auth_testing.h"
 #include "nvme/initiator/controller_setup.h"
 #include "nvme/initiator/fabric_testing.h"
 #include "nvme/target/target.h"
@@ -55,6 +56,7 @@ class ConnectionTest : public testing::Test {
   }
   void start(std::uint16_t port, const char* nqn = kTestNqn) {
     QueueOptions options;
+    options.credentials = credentials_;
     options.subsystem_nqn = nqn;
     options.host.nqn = "nqn.2026-12.org.forebay:host";
     connection_ = std::make_unique<Connection>(loop_, watcher_, loopback(port), options);
@@ -84,6 +86,7 @@ class ConnectionTest : public testing::Test {
       block::make_memory_device(loop_, {.size_bytes = 16 * kMiB});
   target::Target target_{loop_, {}};
   std::uint16_t port_ = 0;
+  std::shared_ptr<const auth::Credentials> credentials_;
   Watcher watcher_;
   std::unique_ptr<Connection> connection_;
 };
@@ -163,6 +166,29 @@ TEST_F(ConnectionTest, ASubsystemOfThatNameIsNotThere) {
   start(port_, "nqn.2026-12.org.forebay:other");
   EXPECT_FALSE(watcher_.ready);
   EXPECT_EQ(watcher_.error.code, Errc::kNotFound);
+}
+
+// Commands go on while the queue proves itself again and again; one at a time.
+TEST_F(ConnectionTest, AQueueProvesItselfAgainWhileItWorks) {
+  credentials_ = auth::credentials_of(auth::kHostSecret, auth::kControllerSecret);
+  target_.set_credentials(kTestHostNqn, credentials_);
+  start(port_);
+  ASSERT_TRUE(watcher_.ready) << watcher_.error.what;
+  EXPECT_EQ(connection_->queue().authentication_count(), 1);
+  set_up();
+  Unanswered event;
+  connection_->submit(event.command);
+  for (std::uint16_t i = 2; i < 8; ++i) {
+    connection_->reauthenticate();
+    connection_->reauthenticate();
+    EXPECT_EQ(connection_->queue().authentication_count(), i);
+    EXPECT_EQ(set_up().io_queues, 2);
+    const Nanos until = loop_.now() + std::chrono::milliseconds(100);
+    while (loop_.now() < until) loop_.turn();
+  }
+  EXPECT_FALSE(event.done || watcher_.closed);
+  connection_->close({Errc::kCancelled, "test: over"});
+  while (!watcher_.closed) loop_.turn();
 }
 
 // Its port takes connections, and nobody reads them.

@@ -3,8 +3,12 @@
 #include <netdb.h>
 
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "core/log.h"
+#include "nvme/auth/secret_file.h"
 #include "nvme/initiator/fabric_device.h"
 #include "nvme/initiator/fabric_url.h"
 #include "nvme/initiator/host_identity.h"
@@ -36,6 +40,25 @@ Result<std::vector<PeerAddress>> resolve(const FabricUrl& url) {
   return addresses;
 }
 
+Result<auth::Secret> read_key(const std::string& file) {
+  auto secret = auth::read_secret_file(file);
+  if (secret) return secret;
+  log_warn("{}: {}; {}", file, to_string(secret.error()), auth::secret_hint(secret.error()));
+  return fail(Errc::kDenied, "nvme+tcp: a key file is of no use; the warning says why");
+}
+
+// Null: the URL names no key.
+Result<std::shared_ptr<const auth::Credentials>> read_keys(const FabricUrl& url) {
+  if (url.key_file.empty()) return nullptr;
+  FOREBAY_TRY(host_key, read_key(url.key_file));
+  auth::Credentials keys{.host_key = std::move(host_key)};
+  if (!url.controller_key_file.empty()) {
+    FOREBAY_TRY(controller_key, read_key(url.controller_key_file));
+    keys.controller_key = std::move(controller_key);
+  }
+  return std::make_shared<const auth::Credentials>(std::move(keys));
+}
+
 Status check(std::string_view url) {
   const auto parsed = parse_fabric_url(url);
   return parsed ? Status() : std::unexpected(parsed.error());
@@ -44,6 +67,7 @@ Status check(std::string_view url) {
 Result<std::unique_ptr<block::Device>> open(io::Loop& loop, const std::string& text,
                                             const block::OpenDevice& asked) {
   FOREBAY_TRY(url, parse_fabric_url(text));
+  FOREBAY_TRY(keys, read_keys(url));
   FOREBAY_TRY(addresses, resolve(url));
   FabricOptions options;
   options.name = text;
@@ -51,6 +75,8 @@ Result<std::unique_ptr<block::Device>> open(io::Loop& loop, const std::string& t
   options.write = asked.write;
   options.association.host = host_identity(url.host_nqn);
   options.association.subsystem_nqn = url.nqn;
+  options.association.credentials = keys;
+  options.association.reauthenticate_every = std::chrono::seconds(url.reauth_s);
   options.association.namespace_id = url.nsid;
   options.association.io_queues = static_cast<std::uint16_t>(url.queues);
   options.association.io_entries = static_cast<std::uint16_t>(url.depth + 1);

@@ -16,6 +16,7 @@
 namespace forebay::nvme::initiator {
 
 inline constexpr const char* kTestNqn = "nqn.2026-12.org.forebay:disk";
+inline constexpr const char* kTestHostNqn = "nqn.2026-12.org.forebay:host";
 
 inline PeerAddress loopback(std::uint16_t port) {
   sockaddr_in to{};
@@ -43,6 +44,7 @@ class TestTarget {
     auto& added = subsystem_->add_namespace(1, disk);
     added.cache_epoch = cache_epoch;
     if (nguid != Uuid{}) added.nguid = nguid;
+    target_->set_credentials(kTestHostNqn, credentials_);
     const auto port = target_->listen("127.0.0.1", port_);
     FOREBAY_CHECK(port.has_value());
     port_ = *port;
@@ -56,6 +58,12 @@ class TestTarget {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] target::Subsystem& subsystem() const { return *subsystem_; }
 
+  // Of the host, from its next Connect on.
+  void set_credentials(std::shared_ptr<const auth::Credentials> credentials) {
+    credentials_ = std::move(credentials);
+    target_->set_credentials(kTestHostNqn, credentials_);
+  }
+
   // From the next start on.
   CacheEpoch cache_epoch{};
   Uuid nguid{};  // zeroes: that of the name
@@ -65,7 +73,7 @@ class TestTarget {
     options.name = "nvme+tcp://test";
     options.addresses = {loopback(port_)};
     options.association.subsystem_nqn = kTestNqn;
-    options.association.host.nqn = "nqn.2026-12.org.forebay:host";
+    options.association.host.nqn = kTestHostNqn;
     options.association.host.id.fill(std::byte{3});
     return options;
   }
@@ -76,6 +84,7 @@ class TestTarget {
   std::unique_ptr<target::Target> target_;
   target::Subsystem* subsystem_ = nullptr;
   std::uint16_t port_ = 0;
+  std::shared_ptr<const auth::Credentials> credentials_;
 };
 
 }  // namespace forebay::nvme::initiator

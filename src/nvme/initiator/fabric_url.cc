@@ -45,6 +45,11 @@ constexpr std::array kNumbers{
                  1,
                  3600,
                  {Errc::kInvalid, "nvme+tcp: timeout_s= is a number from 1 to 3600"}},
+    NumberOption{"reauth_s",
+                 &FabricUrl::reauth_s,
+                 0,
+                 86'400,
+                 {Errc::kInvalid, "nvme+tcp: reauth_s= is a number from 0 (never) to 86400"}},
 };
 
 struct SwitchOption {
@@ -62,6 +67,20 @@ constexpr std::array kSwitches{
     SwitchOption{"takeover",
                  [](FabricUrl& url) { return &url.takeover; },
                  {Errc::kInvalid, "nvme+tcp: takeover= is on or off"}},
+};
+
+struct FileOption {
+  std::string_view name;
+  std::string FabricUrl::* field;
+  Error wrong;
+};
+constexpr std::array kFiles{
+    FileOption{"dhchap_key_file",
+               &FabricUrl::key_file,
+               {Errc::kInvalid, "nvme+tcp: dhchap_key_file= names no file"}},
+    FileOption{"dhchap_ctrl_key_file",
+               &FabricUrl::controller_key_file,
+               {Errc::kInvalid, "nvme+tcp: dhchap_ctrl_key_file= names no file"}},
 };
 
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t least,
@@ -128,10 +147,17 @@ Status parse_option(std::string_view name, std::string_view value, FabricUrl& ur
     *option.field(url) = value == "on";
     return {};
   }
+  for (const FileOption& option : kFiles) {
+    if (option.name != name) continue;
+    if (value.empty()) return std::unexpected(option.wrong);
+    url.*option.field = value;
+    return {};
+  }
   if (name != "host_nqn") {
     return fail(Errc::kInvalid,
                 "nvme+tcp: an option is none of nsid, queues, depth, header_digest, data_digest, "
-                "keep_alive_s, timeout_s, host_nqn, takeover");
+                "keep_alive_s, timeout_s, host_nqn, takeover, dhchap_key_file, "
+                "dhchap_ctrl_key_file, reauth_s");
   }
   if (!is_printed_nqn(value)) {
     return fail(Errc::kInvalid, "nvme+tcp: host_nqn= is no NVMe name: nqn.YYYY-MM.domain:name");
@@ -173,6 +199,11 @@ Result<FabricUrl> parse_fabric_url(std::string_view text) {
   if (!is_printed_nqn(name)) {
     return fail(Errc::kInvalid,
                 "nvme+tcp: the NQN after the host is no NVMe name: nqn.YYYY-MM.domain:name");
+  }
+  if (url.key_file.empty() && !url.controller_key_file.empty()) {
+    return fail(Errc::kInvalid,
+                "nvme+tcp: dhchap_ctrl_key_file= needs dhchap_key_file=: a target proves itself to "
+                "hosts that do");
   }
   url.nqn = name;
   return url;

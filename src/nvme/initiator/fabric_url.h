@@ -1,12 +1,15 @@
 // The text by which a user names a namespace on another machine, and its parser.
 //
 //   nvme+tcp://HOST[:4420]/NQN[?nsid=1&queues=1&depth=127&header_digest=off&data_digest=off
-//              &keep_alive_s=5&timeout_s=30&host_nqn=NQN&takeover=off]
+//              &keep_alive_s=5&timeout_s=30&host_nqn=NQN&takeover=off
+//              &dhchap_key_file=PATH&dhchap_ctrl_key_file=PATH&reauth_s=0]
 //
 // HOST: a name, an IPv4 address, or an IPv6 address in brackets. queues: I/O queues, 1 to 16;
 // depth: commands in flight on each, 1 to 1023. keep_alive_s: 0 is none. timeout_s: a command that
 // is not answered for so long ends the connection; opening takes no longer either. host_nqn: who
-// this host says it is. takeover: of a writer of which the target does not say whether it is still
+// this host says it is. dhchap_key_file: by what it proves that, to a target that wants it to;
+// dhchap_ctrl_key_file: by what the target must prove who it is; reauth_s: how often all is proven
+// again, 0 is once. takeover: of a writer of which the target does not say whether it is still
 // there (GuardWishes).
 //
 // Pure; bytes from outside: fuzzed by nvme_url_fuzz.cc.
@@ -36,6 +39,9 @@ struct FabricUrl {
   std::uint32_t timeout_s = 30;
   std::string host_nqn;  // empty: this machine's
   bool takeover = false;
+  std::string key_file;  // empty: none
+  std::string controller_key_file;
+  std::uint32_t reauth_s = 0;
 };
 
 // kInvalid; the error's literal says which part is wrong.

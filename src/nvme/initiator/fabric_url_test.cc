@@ -10,7 +10,8 @@ TEST(FabricUrl, ReadsEveryPart) {
   const auto url = parse_fabric_url(
       "nvme+tcp://storage-7.example:4421/nqn.2026-12.org.forebay:disk?nsid=3&queues=4&depth=32"
       "&header_digest=on&data_digest=on&keep_alive_s=0&timeout_s=9&takeover=on"
-      "&host_nqn=nqn.2026-12.org.forebay:me");
+      "&host_nqn=nqn.2026-12.org.forebay:me&dhchap_key_file=/keys/a=b.key"
+      "&dhchap_ctrl_key_file=c.key&reauth_s=3600");
   ASSERT_TRUE(url) << to_string(url.error());
   EXPECT_EQ(url->host, "storage-7.example");
   EXPECT_EQ(url->port, 4421);
@@ -23,6 +24,9 @@ TEST(FabricUrl, ReadsEveryPart) {
   EXPECT_EQ(url->timeout_s, 9U);
   EXPECT_TRUE(url->takeover);
   EXPECT_EQ(url->host_nqn, "nqn.2026-12.org.forebay:me");
+  EXPECT_EQ(url->key_file, "/keys/a=b.key");
+  EXPECT_EQ(url->controller_key_file, "c.key");
+  EXPECT_EQ(url->reauth_s, 3600U);
 }
 
 TEST(FabricUrl, LeavesTheRestAtItsDefault) {
@@ -50,21 +54,22 @@ TEST_P(FabricUrlWrong, TheErrorNamesThePart) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, FabricUrlWrong,
-    testing::Values(Wrong{"", "host"}, Wrong{":4420/nqn.a:b", "host"}, Wrong{"a b/nqn.a:b", "host"},
-                    Wrong{"[::1/nqn.a:b", "`[`"}, Wrong{"h:0/nqn.a:b", "port"},
-                    Wrong{"h:65536/nqn.a:b", "port"}, Wrong{"h:/nqn.a:b", "port"},
-                    Wrong{"[::1]x/nqn.a:b", "port"}, Wrong{"h", "NQN"}, Wrong{"h/", "NQN"},
-                    Wrong{"h/disk", "NQN"}, Wrong{"h/nqn.a b", "NQN"},
-                    Wrong{"h/nqn.a:b?nsid=0", "nsid"}, Wrong{"h/nqn.a:b?nsid=4294967295", "nsid"},
-                    Wrong{"h/nqn.a:b?queues=17", "queues"}, Wrong{"h/nqn.a:b?depth=-1", "depth"},
-                    Wrong{"h/nqn.a:b?data_digest=yes", "data_digest"},
-                    Wrong{"h/nqn.a:b?takeover=1", "takeover"},
-                    Wrong{"h/nqn.a:b?header_digest=", "header_digest"},
-                    Wrong{"h/nqn.a:b?keep_alive_s=x", "keep_alive_s"},
-                    Wrong{"h/nqn.a:b?timeout_s=0", "timeout_s"},
-                    Wrong{"h/nqn.a:b?host_nqn=me", "host_nqn"},
-                    Wrong{"h/nqn.a:b?nsid", "NAME=VALUE"}, Wrong{"h/nqn.a:b?size=1", "none of"},
-                    Wrong{"h/nqn.a:b?nsid=1&nsid=2", "twice"}));
+    testing::Values(
+        Wrong{"", "host"}, Wrong{":4420/nqn.a:b", "host"}, Wrong{"a b/nqn.a:b", "host"},
+        Wrong{"[::1/nqn.a:b", "`[`"}, Wrong{"h:0/nqn.a:b", "port"},
+        Wrong{"h:65536/nqn.a:b", "port"}, Wrong{"h:/nqn.a:b", "port"},
+        Wrong{"[::1]x/nqn.a:b", "port"}, Wrong{"h", "NQN"}, Wrong{"h/", "NQN"},
+        Wrong{"h/disk", "NQN"}, Wrong{"h/nqn.a b", "NQN"}, Wrong{"h/nqn.a:b?nsid=0", "nsid"},
+        Wrong{"h/nqn.a:b?nsid=4294967295", "nsid"}, Wrong{"h/nqn.a:b?queues=17", "queues"},
+        Wrong{"h/nqn.a:b?depth=-1", "depth"}, Wrong{"h/nqn.a:b?data_digest=yes", "data_digest"},
+        Wrong{"h/nqn.a:b?takeover=1", "takeover"},
+        Wrong{"h/nqn.a:b?header_digest=", "header_digest"},
+        Wrong{"h/nqn.a:b?keep_alive_s=x", "keep_alive_s"},
+        Wrong{"h/nqn.a:b?timeout_s=0", "timeout_s"}, Wrong{"h/nqn.a:b?host_nqn=me", "host_nqn"},
+        Wrong{"h/nqn.a:b?dhchap_key_file=", "dhchap_key_file"},
+        Wrong{"h/nqn.a:b?dhchap_ctrl_key_file=x", "needs dhchap_key_file="},
+        Wrong{"h/nqn.a:b?reauth_s=-1", "reauth_s"}, Wrong{"h/nqn.a:b?nsid", "NAME=VALUE"},
+        Wrong{"h/nqn.a:b?size=1", "none of"}, Wrong{"h/nqn.a:b?nsid=1&nsid=2", "twice"}));
 
 }  // namespace
 }  // namespace forebay::nvme::initiator

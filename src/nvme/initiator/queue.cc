@@ -15,8 +15,8 @@ constexpr std::uint32_t kAnyDataBytes = 0xFFFFFFFF;  // each command's own lengt
 }  // namespace
 
 std::string_view to_string(QueueState state) {
-  constexpr std::array<std::string_view, 6> kNames{"idle",  "negotiating", "connecting",
-                                                   "ready", "ending",      "ended"};
+  constexpr std::array<std::string_view, 7> kNames{
+      "idle", "negotiating", "connecting", "authenticating", "ready", "ending", "ended"};
   return kNames[static_cast<std::size_t>(state)];
 }
 
@@ -80,16 +80,27 @@ void Queue::send_connect() {
 void Queue::on_connected() {
   if (state_ != QueueState::kConnecting) return;  // it ended meanwhile, and says why
   if (!connect_.result) return end(connect_.result.error());
-  constexpr std::uint64_t kAuthenticationBits = 0x60000;  // ATR, ASCR
-  if ((*connect_.result & kAuthenticationBits) != 0) {
-    return end({Errc::kDenied, "nvme connect: the target wants in-band authentication"});
+  const bool asked = (*connect_.result & kAuthenticationRequired) != 0;
+  if ((*connect_.result & kSecureChannelRequired) != 0) {
+    return end({Errc::kDenied, "nvme connect: the target wants authentication and TLS"});
+  }
+  if (asked && options_.credentials == nullptr) {
+    return end({Errc::kDenied, "nvme connect: the target wants authentication, and a key"});
+  }
+  if (!asked && options_.credentials != nullptr && options_.credentials->controller_key) {
+    return end({Errc::kDenied, "nvme connect: the target does not authenticate itself"});
   }
   controller_id_ = static_cast<std::uint16_t>(*connect_.result & 0xFFFF);
-  state_ = QueueState::kReady;
+  state_ = asked ? QueueState::kAuthenticating : QueueState::kReady;
+  if (asked) begin_authentication();
 }
 
 void Queue::submit(QueueCommand& command) {
   FOREBAY_CHECK(can_submit());
+  enqueue(command);
+}
+
+void Queue::enqueue(QueueCommand& command) {
   Slot& slot = take_slot(command);
   slot.in_capsule = slot.direction == DataDirection::kFromHost &&
                     slot.data_bytes <= options_.capsule_data_bytes_max;

@@ -1,7 +1,7 @@
 // One queue of the initiator, apart from its socket: bytes in, commands done, bytes out.
 //
-//   idle ──start──▶ negotiating ──ICResp──▶ connecting ──Connect done──▶ ready
-//                        └──────────┴─ fault, close() ─▶ ending ─▶ ended ◀──┘
+//   idle ──start──▶ negotiating ──ICResp──▶ connecting ──Connect done──▶ (authenticating) ─▶ ready
+//                        └──────────┴─ fault, close() ─▶ ending ─▶ ended ◀──────┴───────────────┘
 //
 // A peer that breaks the protocol ends the queue with a named reason; whatever it sends, nothing is
 // written but the memory of the read that asked for it. An identifier carries its slot's generation
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/intrusive_queue.h"
+#include "nvme/initiator/queue_auth.h"
 #include "nvme/initiator/queue_command.h"
 #include "nvme/initiator/queue_slot.h"
 #include "nvme/pdu_encoder.h"
@@ -32,6 +33,7 @@ enum class QueueState : std::uint8_t {
   kIdle,
   kNegotiating,
   kConnecting,
+  kAuthenticating,  // where the controller asks for it
   kReady,
   kEnding,  // a terminate request may be on its way; the kernel may hold memory of commands
   kEnded,   // every command was given back
@@ -52,6 +54,9 @@ struct QueueOptions {
   Digests digests;                              // asked for; a peer without them is refused
   HostIdentity host;
   std::string subsystem_nqn;
+  // With which this host proves itself where it is asked to, and the controller, where they hold a
+  // key of its; null: a controller that asks is refused.
+  std::shared_ptr<const auth::Credentials> credentials;
 };
 
 class Queue {
@@ -86,6 +91,11 @@ class Queue {
   [[nodiscard]] std::uint32_t tick(std::uint32_t due);
   // Identifiers of those that were sent, not answered, and waited through just so many ticks.
   [[nodiscard]] std::vector<std::uint16_t> waiting_for(std::uint32_t ticks) const;
+  // Proves itself once more while commands go on. False: there is no room for a command, nothing to
+  // prove itself with, or it is doing so. A failure ends the queue.
+  [[nodiscard]] bool reauthenticate();
+  // How often it began to.
+  [[nodiscard]] std::uint16_t authentication_count() const { return transaction_; }
   // Ends at once, without a word to the peer.
   void close(const Error& error);
 
@@ -110,9 +120,15 @@ class Queue {
   void release(Slot& slot);
   void send_connect();
   void on_connected();
+  void enqueue(QueueCommand& command);
   [[nodiscard]] Slot* find_slot(std::uint16_t command_id);
   [[nodiscard]] static std::uint16_t command_id(const Slot& slot);
   [[nodiscard]] Slot& take_slot(QueueCommand& command);
+
+  // queue_auth.cc
+  void begin_authentication();
+  void continue_authentication();
+  void on_auth_answer();
 
   // queue_receive.cc
   void feed(std::span<const std::byte> input);
@@ -149,6 +165,8 @@ class Queue {
   QueueCommand connect_;
   ConnectData connect_data_;
   iovec connect_piece_{};
+  std::unique_ptr<QueueAuth> auth_;  // null before the first
+  std::uint16_t transaction_ = 0;
 
   PduParser parser_;
   Slot* incoming_ = nullptr;  // whose data is coming in
