@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "block/device.h"
@@ -25,6 +26,7 @@
 #include "core/printable.h"
 #include "core/task.h"
 #include "io/engine.h"
+#include "nvme/auth/secret_file.h"
 #include "nvme/identity.h"
 #include "nvme/target/target.h"
 #include "nvme/target/target_config.h"
@@ -175,6 +177,33 @@ void add_subsystems(nvme::target::Target& target, const TargetConfig& config,
   }
 }
 
+using KnownHosts = std::vector<std::shared_ptr<const nvme::auth::Credentials>>;
+
+std::optional<nvme::auth::Secret> read_key(const Invocation& call, const std::string& place,
+                                           const std::string& file) {
+  auto secret = nvme::auth::read_secret_file(file);
+  if (secret) return std::move(*secret);
+  call.mistakes().add(place, fmt::format("{}: {}", file, to_string(secret.error())),
+                      std::string(nvme::auth::secret_hint(secret.error())));
+  return std::nullopt;
+}
+
+// The keys of the hosts, in the order of the configuration; what is wrong is noted.
+KnownHosts read_keys(const Invocation& call, const TargetConfig& config) {
+  KnownHosts known;
+  for (const auto& host : config.hosts) {
+    const auto host_key = read_key(call, host.key_place, host.dhchap_key_file);
+    std::optional<nvme::auth::Secret> own_key;
+    if (!host.dhchap_ctrl_key_file.empty()) {
+      own_key = read_key(call, host.ctrl_place, host.dhchap_ctrl_key_file);
+    }
+    if (!host_key) continue;
+    known.push_back(std::make_shared<const nvme::auth::Credentials>(nvme::auth::Credentials{
+        .host_key = *host_key, .controller_key = own_key, .methods = host.methods}));
+  }
+  return known;
+}
+
 using Ports = std::vector<std::uint16_t>;  // of the addresses, in their order
 
 nlohmann::ordered_json ready_json(const TargetConfig& config, const Devices& devices,
@@ -231,14 +260,23 @@ Result<std::uint16_t> listen(io::Loop& loop, nvme::target::Target& target,
   }
 }
 
-int serve(const Invocation& call, const TargetConfig& config, io::Loop& loop,
-          const Devices& devices) {
+struct Exports {
+  TargetConfig config;
+  KnownHosts hosts;
+  Devices devices;
+};
+
+int serve(const Invocation& call, const Exports& exports, io::Loop& loop) {
+  const auto& [config, hosts, devices] = exports;
   nvme::target::TargetOptions options;
   options.connections_max = config.connections_max;
   options.transfer_memory_bytes = config.transfer_memory_bytes;
   options.limits.stall_time = std::chrono::seconds(config.stall_s);
   nvme::target::Target target(loop, options);
   add_subsystems(target, config, devices);
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    target.set_credentials(config.hosts[i].nqn, hosts[i]);
+  }
   Ports ports;
   for (std::size_t i = 0; i < config.addresses.size(); ++i) {
     const auto port = listen(loop, target, config.addresses[i]);
@@ -265,13 +303,14 @@ int serve(const Invocation& call, const TargetConfig& config, io::Loop& loop,
 
 int run_target(const Invocation& call) {
   const auto config = call.has("--config") ? config_of_file(call) : config_of_flags(call);
+  const KnownHosts hosts = config ? read_keys(call, *config) : KnownHosts{};
   if (const auto refused = call.refuse()) return *refused;
   const auto engine = io::make_engine(io::EngineChoice::kAuto, kOpsMax);
   if (!engine) return explain("io", engine.error(), "the host allows neither io_uring nor threads");
   io::Loop loop(**engine);
-  const auto devices = open_devices(loop, *config);
+  auto devices = open_devices(loop, *config);
   if (!devices) return kExitFailed;
-  return serve(call, *config, loop, *devices);
+  return serve(call, {*config, hosts, std::move(*devices)}, loop);
 }
 
 constexpr std::array<Flag, 5> kTargetFlags{{
@@ -292,7 +331,8 @@ const Command kTargetCommand{
         "Hosts use it as a disk: `nvme connect` of Linux, with the command that is printed when "
         "the target is ready. Blocks have 4096 bytes. With --file, whoever reaches the address may "
         "read and write: listen on a network that you trust. --config exports several disks, each "
-        "to the hosts it lists. SIGTERM lets commands at work end, then exits "
+        "to the hosts it lists, and has them prove themselves with keys. SIGTERM lets commands at "
+        "work end, then exits "
         "with 0.",
     .flags = kTargetFlags,
     .arguments_min = 0,

@@ -19,11 +19,26 @@ namespace {
 
 // A new command is a file cmd_<name>.cc, a line in commands.h and a line here.
 constexpr std::array kCommands{
-    &kRunCommand,           &kReportShowCommand,   &kStorePutCommand,        &kStoreGetCommand,
-    &kStoreStatCommand,     &kStoreVerifyCommand,  &kStoreExportCommand,     &kStoreImportCommand,
-    &kTargetCommand,        &kBenchDiskCommand,    &kBenchFabricCommand,     &kBenchStoreCommand,
-    &kTraceDescribeCommand, &kTraceConvertCommand, &kTraceSynthesiseCommand, &kSimCommand,
-    &kVersionCommand,       &kHelpCommand,
+    &kRunCommand,
+    &kReportShowCommand,
+    &kStorePutCommand,
+    &kStoreGetCommand,
+    &kStoreStatCommand,
+    &kStoreVerifyCommand,
+    &kStoreExportCommand,
+    &kStoreImportCommand,
+    &kTargetCommand,
+    &kKeyGenerateCommand,
+    &kKeyCheckCommand,
+    &kBenchDiskCommand,
+    &kBenchFabricCommand,
+    &kBenchStoreCommand,
+    &kTraceDescribeCommand,
+    &kTraceConvertCommand,
+    &kTraceSynthesiseCommand,
+    &kSimCommand,
+    &kVersionCommand,
+    &kHelpCommand,
 };
 
 // "forebay store": the group alone lists its members.

@@ -13,6 +13,8 @@ extern const Command kStoreVerifyCommand;
 extern const Command kStoreImportCommand;
 extern const Command kStoreExportCommand;
 extern const Command kTargetCommand;
+extern const Command kKeyGenerateCommand;
+extern const Command kKeyCheckCommand;
 extern const Command kBenchDiskCommand;
 extern const Command kBenchFabricCommand;
 extern const Command kBenchStoreCommand;

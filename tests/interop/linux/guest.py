@@ -19,7 +19,8 @@ NEEDS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "
          "depmod": "kmod", "modprobe": "kmod", "xz": "xz-utils", "mke2fs": "e2fsprogs", "apt-get": "apt",
          "dpkg-deb": "dpkg"}
 PROGRAMS = ["nvme", "mke2fs", "e2fsck"]
-MODULES = ["virtio_pci", "virtio_net", "nvme-tcp", "nvmet-tcp", "brd", "ext4", "crc32c_generic", "crc32c-intel"]
+MODULES = ["virtio_pci", "virtio_net", "nvme-tcp", "nvmet-tcp", "brd", "ext4", "crc32c_generic", "crc32c-intel",
+           "nvme-auth", "dh_generic", "hmac", "sha256_generic", "sha512_generic"]
 
 
 def find(program):

@@ -1,5 +1,5 @@
 # Linux's own NVMe/TCP target, one namespace on a RAM disk; serves until the guest is ended. With flap=SECONDS on the
-# kernel's command line its port goes away and comes back so often.
+# kernel's command line its port goes away and comes back so often; with auth=1 it knows one host, by its key.
 modprobe brd rd_nr=1 rd_size=196608
 modprobe nvmet-tcp
 mount -t configfs none /sys/kernel/config
@@ -9,6 +9,16 @@ echo 1 > "$nvmet/subsystems/$nqn/attr_allow_any_host"
 mkdir "$nvmet/subsystems/$nqn/namespaces/1"
 echo -n /dev/ram0 > "$nvmet/subsystems/$nqn/namespaces/1/device_path"
 echo 1 > "$nvmet/subsystems/$nqn/namespaces/1/enable"
+if grep -q " auth=1" /proc/cmdline; then
+  host=$nvmet/hosts/nqn.2026-12.org.forebay:auth
+  mkdir $host
+  echo 0 > "$nvmet/subsystems/$nqn/attr_allow_any_host"
+  ln -s $host "$nvmet/subsystems/$nqn/allowed_hosts/"
+  echo DHHC-1:01:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR: > $host/dhchap_key
+  echo DHHC-1:02:ZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXp7fH1+f4CBgoOEhYaHiImKi4yNjo+QkZKTvGwQfg==: > $host/dhchap_ctrl_key
+  echo "hmac(sha512)" > $host/dhchap_hash
+  echo ffdhe2048 > $host/dhchap_dhgroup
+fi
 mkdir $nvmet/ports/1
 echo tcp > $nvmet/ports/1/addr_trtype
 echo ipv4 > $nvmet/ports/1/addr_adrfam
