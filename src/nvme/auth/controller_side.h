@@ -31,7 +31,7 @@ enum class ControllerState : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(ControllerState state);
 
-inline constexpr unsigned kBeginningsMax = 4;
+inline constexpr unsigned kBeginningsMax = 2;
 
 class ControllerSide {
  public:

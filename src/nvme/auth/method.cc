@@ -56,4 +56,9 @@ std::optional<GroupId> group_of(std::uint8_t number) {
 std::size_t hash_bytes(HashId hash) { return kHashRows[static_cast<std::size_t>(hash) - 1].bytes; }
 std::size_t group_bytes(GroupId group) { return kGroupRows[static_cast<std::size_t>(group)].bytes; }
 
+Methods quick_methods() {
+  return {
+      .groups = {GroupId::kFfdhe2048, GroupId::kFfdhe3072, GroupId::kFfdhe4096, GroupId::kNull}};
+}
+
 }  // namespace forebay::nvme::auth

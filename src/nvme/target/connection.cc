@@ -111,6 +111,7 @@ void Connection::close_when_drained() {
 void Connection::close(std::string_view why) {
   if (state_ >= ConnectionState::kClosing) return;
   log_info("nvme {}: closed while {}: {}", number_, to_string(state_), why);
+  if (controller_ != nullptr && !admitted() && !draining_) log_refused(why);
   state_ = ConnectionState::kClosing;
   timer_.cancel();
   stall_timer_.cancel();

@@ -92,6 +92,9 @@ class Connection final : private CommandAborter {
   // connection_auth.cc
   void begin_authentication();
   void on_authentication(const auth::ControllerSide& side);
+  void log_refused(std::string_view why);
+  // Its host need not prove itself, or has done so once.
+  [[nodiscard]] bool admitted() const { return own_memory_ != nullptr; }
 
   // connection_watch.cc
   void watch_time();
@@ -143,7 +146,7 @@ class Connection final : private CommandAborter {
   ConnectionState state_ = ConnectionState::kNegotiating;
   bool draining_ = false;
   std::string_view drain_why_ = "the target ends";  // a literal
-  bool auth_failed_ = false;
+  bool refusal_told_ = false;
   io::Loop::Timer auth_timer_;
   io::Loop::Timer timer_;
   io::Loop::Timer stall_timer_;

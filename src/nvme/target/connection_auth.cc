@@ -12,7 +12,7 @@ namespace forebay::nvme::target {
 namespace {
 
 // From Connect on: a host may be slow at large groups, a stranger may not stay.
-constexpr Nanos kAuthTime = std::chrono::seconds(60);
+constexpr Nanos kAuthTime = std::chrono::seconds(30);
 // For a host that failed to fetch the message that says so.
 constexpr Nanos kFetchTime = std::chrono::seconds(5);
 
@@ -24,18 +24,22 @@ void Connection::begin_authentication() {
   handler_ = std::make_unique<AuthGate>(
       std::move(handler_), std::move(side),
       [this](const auth::ControllerSide& moved) { on_authentication(moved); });
-  share_.loop.arm(auth_timer_, share_.loop.now() + kAuthTime, [this] {
-    log_warn("nvme {}: refused: host {} from {} did not authenticate itself in {} s", number_,
-             controller_->host().nqn, share_.loop.engine().peer_name(socket_),
-             kAuthTime / std::chrono::seconds(1));
-    close("not authenticated in time");
-  });
+  share_.loop.arm(auth_timer_, share_.loop.now() + kAuthTime,
+                  [this] { close("it did not prove itself in 30 s"); });
+}
+
+// Told once, by what comes first: a failure, or the connection's end before it began.
+void Connection::log_refused(std::string_view why) {
+  if (std::exchange(refusal_told_, true)) return;
+  log_warn("nvme {}: refused: host {} from {}, controller {} queue {}: authentication: {}", number_,
+           controller_->host().nqn, share_.loop.engine().peer_name(socket_), controller_->id(),
+           queue_id_, why);
 }
 
 void Connection::on_authentication(const auth::ControllerSide& side) {
   if (side.state() == auth::ControllerState::kDone) {
     auth_timer_.cancel();
-    if (own_memory_ == nullptr) take_share();
+    if (!admitted()) take_share();
     log_info("nvme {}: authenticated: host {} from {}, controller {} queue {} ({}, {})", number_,
              controller_->host().nqn, share_.loop.engine().peer_name(socket_), controller_->id(),
              queue_id_, auth::to_string(side.hash()), auth::to_string(side.group()));
@@ -43,11 +47,7 @@ void Connection::on_authentication(const auth::ControllerSide& side) {
   }
   const bool failed = side.state() == auth::ControllerState::kFailed;
   if (side.state() != auth::ControllerState::kFailure1 && !failed) return;
-  if (!std::exchange(auth_failed_, true)) {
-    log_warn("nvme {}: refused: host {} from {}, controller {} queue {}: authentication: {}",
-             number_, controller_->host().nqn, share_.loop.engine().peer_name(socket_),
-             controller_->id(), queue_id_, side.why());
-  }
+  log_refused(side.why());
   if (failed) {
     // What is answered is sent first, the message that says why with it.
     draining_ = true;

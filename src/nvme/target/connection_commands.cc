@@ -41,7 +41,10 @@ void Connection::begin_command() {
   CommandStatus status = slot->use.status;
   if (status.ok()) status = handler_->check(slot->exchange, slot->use.data_bytes);
   slot->exchange.status = status;
-  if (controller_ != nullptr) controller_->note_life(share_.loop.now());
+  // A stranger on a queue keeps no controller alive.
+  if (admitted() || (controller_ != nullptr && queue_id_ == 0)) {
+    controller_->note_life(share_.loop.now());
+  }
   queue_head_ = static_cast<std::uint16_t>((queue_head_ + 1) % entries_);
   incoming_ = slot;
   // Data of a refused command is read and dropped.

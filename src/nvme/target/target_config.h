@@ -45,9 +45,9 @@ struct HostConfig {
   std::string dhchap_ctrl_key_file;        // empty: the target proves itself to nobody
   std::vector<std::string> dhchap_hashes;  // as written; empty: all
   std::vector<std::string> dhchap_groups;
-  auth::Methods methods;   // the same, read
-  std::string path;        // "host.0", of its keys' places
-  std::string key_place;   // "target.toml:30"
+  auth::Methods methods = auth::quick_methods();  // the same, read
+  std::string path;                               // "host.0", of its keys' places
+  std::string key_place;                          // "target.toml:30"
   std::string ctrl_place;  // likewise; of the section where there is no such key
 };
 

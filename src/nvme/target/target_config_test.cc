@@ -175,6 +175,7 @@ TEST(TargetConfig, ReadsHowAHostProvesItself) {
   EXPECT_EQ(host.key_place, "/etc/forebay/target.toml:30");
   EXPECT_EQ(host.methods.hashes, (std::vector{auth::HashId::kSha512, auth::HashId::kSha256}));
   EXPECT_EQ(host.methods.groups, std::vector{auth::GroupId::kNull});
+  EXPECT_EQ(HostConfig{}.methods.groups.front(), auth::GroupId::kFfdhe2048);
 }
 
 // The host that is meant would need no key.
