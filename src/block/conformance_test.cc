@@ -1,5 +1,6 @@
 // The promise of every device (device_conformance_testing.h), and what each decorator adds.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "block/stripe.h"
 #include "block/throttled.h"
 #include "core/bytes.h"
+#include "io/engine.h"
 #include "io/sim.h"
 
 namespace forebay::block {
@@ -51,6 +53,58 @@ class SimWorld final : public ConformanceWorld {
   SimKind kind_;
   World world_;
 };
+
+// Real files, as the product opens them: O_DIRECT where the file system takes it.
+struct FileKind {
+  const char* name;
+  io::EngineChoice engine;
+  std::size_t parts = 1;
+};
+
+class FileWorld final : public ConformanceWorld {
+ public:
+  explicit FileWorld(const FileKind& kind)
+      : engine_(std::move(*io::make_engine(kind.engine))), loop_(*engine_) {
+    for (std::size_t part = 0; part < kind.parts; ++part) {
+      paths_.push_back(testing::TempDir() + "forebay-device-" + std::to_string(getpid()) + "-" +
+                       kind.name + std::to_string(part));
+    }
+  }
+  ~FileWorld() override {
+    for (const std::string& path : paths_) std::filesystem::remove(path);
+  }
+  [[nodiscard]] io::Loop& loop() override { return loop_; }
+  [[nodiscard]] std::unique_ptr<Device> make_device() override {
+    std::vector<std::unique_ptr<Device>> parts;
+    for (const std::string& path : paths_) {
+      auto made =
+          open_file_device(loop_, path, {.size_bytes = 8 * kMiB, .write = true, .create = true});
+      EXPECT_TRUE(made.has_value());
+      parts.push_back(std::move(*made));
+    }
+    if (parts.size() == 1) return std::move(parts[0]);
+    return std::move(*make_stripe(std::move(parts), 64 * kKiB));
+  }
+
+ private:
+  std::unique_ptr<io::Engine> engine_;
+  io::Loop loop_;
+  std::vector<std::string> paths_;
+};
+
+std::vector<DeviceKind> file_kinds() {
+  static const FileKind all[]{{"uring", io::EngineChoice::kAuto},
+                              {"posix", io::EngineChoice::kPosix},
+                              {"uring_stripe", io::EngineChoice::kAuto, 3}};
+  std::vector<DeviceKind> made;
+  for (const FileKind& kind : all) {
+    made.push_back({kind.name, [&kind] { return std::make_unique<FileWorld>(kind); }});
+  }
+  return made;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, DeviceConformance, testing::ValuesIn(file_kinds()),
+                         [](const auto& kind) { return std::string(kind.param.name); });
 
 std::vector<DeviceKind> kinds() {
   static const std::vector<SimKind> all{
@@ -94,6 +148,22 @@ TEST(Throttled, TakesAtLeastTheTimeOfItsRateAndLatency) {
   // 4 x 102,400 bytes at 1 MB/s, and each read waits its latency.
   EXPECT_NEAR(std::chrono::duration<double>(world.loop.now() - start).count(), 0.4096 + 0.02,
               0.002);
+}
+
+TEST(Throttled, TakesTheTimeOfItsOperationsAndOfItsWrites) {
+  World world;
+  const auto device = make_throttled(world.file("a"),
+                                     {.write_bytes_per_second = 1e6, .operations_per_second = 100});
+  const Memory memory = pages(25);
+  const auto seconds_of = [&](std::size_t count, const auto& one) {
+    const Nanos start = world.loop.now();
+    for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(world.loop.run(one()));
+    return std::chrono::duration<double>(world.loop.now() - start).count();
+  };
+  const auto small_read = [&] { return do_read(device.get(), 0, {{memory.get(), kPage}}); };
+  EXPECT_NEAR(seconds_of(50, small_read), 0.50, 0.02);  // reads have no limit on bytes
+  const auto write = [&] { return do_write(device.get(), 0, {{memory.get(), 25 * kPage}}); };
+  EXPECT_NEAR(seconds_of(4, write), 0.41, 0.02);  // 4 x 102,400 bytes take longer than 4 of 100/s
 }
 
 TEST(Stripe, UsesEveryPartAndFailsWithAnyOfThem) {
