@@ -42,7 +42,9 @@ constexpr std::array kRequestColumns{
               &R::wrong_blocks},
     Column<R>{"queue_ns", "part of TTFT: waiting for a place in the batch", &R::queue_ns},
     Column<R>{"lookup_ns", "part of TTFT: asking what the cache holds", &R::lookup_ns},
-    Column<R>{"read_ns", "part of TTFT: waiting for bytes from outside HBM", &R::read_ns},
+    Column<R>{"read_ns",
+              "part of TTFT: waiting for bytes from outside HBM, all tiers; ops.csv has each",
+              &R::read_ns},
     Column<R>{"recompute_ns", "part of TTFT: prefill steps", &R::recompute_ns},
     Column<R>{"other_ns", "part of TTFT: client lag, checking contents", &R::other_ns},
 };
