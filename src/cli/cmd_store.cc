@@ -280,7 +280,7 @@ int run_stat(const Invocation& call) {
 int run_verify(const Invocation& call) {
   auto opened = open_store(call.arguments()[0], {.reads_only = true});
   if (!opened) return opened.error();
-  const auto result = opened->loop->run(opened->store->verify(nullptr));
+  const auto result = opened->loop->run(opened->store->verify());
   if (!result) {
     tell("verify: {}\n", forebay::to_string(result.error()));
     return kExitFailed;

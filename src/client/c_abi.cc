@@ -218,15 +218,18 @@ int32_t forebay_store_put(forebay_store* store, forebay_block* blocks, size_t co
   return first_failure(blocks, count);
 }
 
-int32_t forebay_store_remove(forebay_store* store, const forebay_block_id* ids, size_t count) {
+int32_t forebay_store_remove(forebay_store* store, const forebay_block_id* ids, size_t count,
+                             uint64_t timeout_ns) {
   if (store == nullptr || (ids == nullptr && count != 0)) return FOREBAY_INVALID;
   const auto made = ids_of(ids, count);
-  return status_of(store->loop->run(store->store->remove(made, {.space = store->space_id})));
+  return status_of(store->loop->run(store->store->remove(
+      made, {.space = store->space_id, .deadline = store->deadline_after(timeout_ns)})));
 }
 
-int32_t forebay_store_flush(forebay_store* store) {
+int32_t forebay_store_flush(forebay_store* store, uint64_t timeout_ns) {
   if (store == nullptr) return FOREBAY_INVALID;
-  return status_of(store->loop->run(store->store->flush()));
+  return status_of(
+      store->loop->run(store->store->flush({.deadline = store->deadline_after(timeout_ns)})));
 }
 
 }  // extern "C"

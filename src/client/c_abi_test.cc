@@ -45,7 +45,7 @@ TEST(CAbi, KeepsABlockOverCloseAndOpen) {
   ASSERT_EQ(forebay_store_open(&options, &store), FOREBAY_OK);
   ASSERT_EQ(forebay_block_id_of(store, "chat-1", 6, &block.id), FOREBAY_OK);
   ASSERT_EQ(forebay_store_put(store, &block, 1, 1'000'000'000), FOREBAY_OK);
-  ASSERT_EQ(forebay_store_flush(store), FOREBAY_OK);
+  ASSERT_EQ(forebay_store_flush(store, 1'000'000'000), FOREBAY_OK);
   ASSERT_EQ(forebay_store_close(store), FOREBAY_OK);
 
   ASSERT_EQ(forebay_store_open(&options, &store), FOREBAY_OK);
@@ -56,7 +56,7 @@ TEST(CAbi, KeepsABlockOverCloseAndOpen) {
   block.data = back.data();
   EXPECT_EQ(forebay_store_get(store, &block, 1, 1'000'000'000), FOREBAY_OK);
   EXPECT_EQ(back, bytes);
-  ASSERT_EQ(forebay_store_remove(store, &block.id, 1), FOREBAY_OK);
+  ASSERT_EQ(forebay_store_remove(store, &block.id, 1, 1'000'000'000), FOREBAY_OK);
   EXPECT_EQ(forebay_store_get(store, &block, 1, 1'000'000'000), FOREBAY_NOT_FOUND);
   EXPECT_EQ(forebay_store_close(store), FOREBAY_OK);
 }

@@ -24,24 +24,34 @@ Task<Status> drain(SharedState state, Nanos deadline) {
 
 }  // namespace
 
-Task<Status> flush_store(SharedState state) {
+Status still_wanted(const StoreState& state, const CallOptions& call, Literal what) {
+  if (call.cancel != nullptr && call.cancel->cancelled()) return fail(Errc::kCancelled, what);
+  if (state.now() >= call.deadline) return fail(Errc::kTimedOut, what);
+  return {};
+}
+
+Task<Status> flush_store(SharedState state, CallOptions call) {
   const std::uint64_t ticket = state->write_back.ticket();
   state->write_back.pump(*state);
   while (!state->write_back.done_before(ticket)) {
-    co_await state->write_back.changed().wait();
+    if (const Status go_on = still_wanted(*state, call, "flush"); !go_on) co_return go_on;
+    co_await state->write_back.changed().wait(call.deadline, call.cancel);
   }
   co_return state->write_back.take_failure();
 }
 
-Task<Result<FlashTier::VerifyResult>> verify_store(SharedState state, CancelSource* cancel) {
+Task<Result<FlashTier::VerifyResult>> verify_store(SharedState state, CallOptions call) {
   if (state->flash == nullptr) co_return FlashTier::VerifyResult{};
-  co_return co_await state->flash->verify(kFindingsMax, cancel);
+  FlashCall flash_call;
+  flash_call.io.deadline = call.deadline;
+  flash_call.cancel = call.cancel;
+  co_return co_await state->flash->verify(kFindingsMax, flash_call);
 }
 
 Task<Status> close_store(SharedState state) {
   state->closed = true;
   state->prefetcher.changed().notify_all();
-  const Status flushed = co_await flush_store(state);
+  const Status flushed = co_await flush_store(state, {});
   if (state->flash == nullptr) co_return flushed;
   state->touches.settle(*state);
   co_await state->learning.finish(state);

@@ -140,7 +140,8 @@ Task<void> put_blocks(SharedState state, std::span<PutItem> items, CallOptions c
   for (std::size_t at = 0; at < items.size(); ++at) {
     PutItem& item = items[at];
     ++state->counters.put_blocks;
-    item.status = check_item(*state, item, call.space);
+    item.status = still_wanted(*state, call, "put");
+    if (item.status) item.status = check_item(*state, item, call.space);
     if (item.status && !known_block(*state, item.id)) {
       const bool to_flash = wants_flash(*state, item, call.space);
       item.status = try_put(*state, item, call.space, to_flash);
@@ -149,6 +150,9 @@ Task<void> put_blocks(SharedState state, std::span<PutItem> items, CallOptions c
         state->write_back.pump(*state);
         co_await state->write_back.changed().wait(patience, call.cancel);
         item.status = try_put(*state, item, call.space, to_flash);
+      }
+      if (is_busy(item.status)) {
+        if (const Status wanted = still_wanted(*state, call, "put"); !wanted) item.status = wanted;
       }
       copied_bytes += bytes_of_item(item);
       unlisted_bytes += bytes_of_item(item);

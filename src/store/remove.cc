@@ -48,15 +48,14 @@ void give_up_flash(StoreState& state, Slot slot) {
 Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids, CallOptions call) {
   Status outcome;
   FlashCall forget_call;
+  forget_call.cancel = call.cancel;
   forget_call.io = {.op_class = call.op_class,
                     .tenant = state->tenant_of(call.space),
                     .deadline = call.deadline,
                     .op_id = call.op_id};
   bool on_its_way = false;
   for (const BlockId& id : ids) {
-    if (call.cancel != nullptr && call.cancel->cancelled()) {
-      co_return fail(Errc::kCancelled, "remove blocks");
-    }
+    if (const Status go_on = still_wanted(*state, call, "remove blocks"); !go_on) co_return go_on;
     const Slot slot = state->index().find(id);
     if (slot == kNoSlot) continue;
     IndexEntry& known = state->index().entry(slot);
@@ -76,8 +75,8 @@ Task<Status> remove_blocks(SharedState state, std::span<const BlockId> ids, Call
   // A record that was being written is forgotten by whoever writes it: gone only after that.
   const std::uint64_t ticket = state->write_back.ticket();
   while (on_its_way && !state->write_back.done_before(ticket)) {
-    if (state->now() >= call.deadline) co_return fail(Errc::kTimedOut, "remove blocks");
-    co_await state->write_back.changed().wait(call.deadline);
+    if (const Status go_on = still_wanted(*state, call, "remove blocks"); !go_on) co_return go_on;
+    co_await state->write_back.changed().wait(call.deadline, call.cancel);
   }
   co_return outcome;
 }

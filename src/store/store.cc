@@ -52,12 +52,12 @@ class TieredStore final : public Store {
   Task<Status> remove(std::span<const BlockId> ids, CallOptions call) override {
     return remove_blocks(state_, ids, call);
   }
-  Task<Status> flush() override { return flush_store(state_); }
+  Task<Status> flush(CallOptions call) override { return flush_store(state_, call); }
   void observe_prefill(std::uint64_t tokens, Nanos took) override {
     state_->cost.observe_prefill(tokens, took);
   }
-  Task<Result<FlashTier::VerifyResult>> verify(CancelSource* cancel) override {
-    return verify_store(state_, cancel);
+  Task<Result<FlashTier::VerifyResult>> verify(CallOptions call) override {
+    return verify_store(state_, call);
   }
   Task<Status> close() override { return close_store(state_); }
   StoreStats stats() const override { return collect_stats(*state_); }

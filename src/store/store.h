@@ -120,7 +120,8 @@ struct PutItem {
   LentBuffer data;                        // copied before put() ends
   std::uint32_t token_count = 0;
   std::uint32_t chain_depth = 0;
-  // Out: kNoSpace (quota), kBusy (write-back full), kReadOnly, kInvalid (size).
+  // Out: kNoSpace (quota), kBusy (write-back full), kReadOnly, kInvalid (size), kTimedOut,
+  // kCancelled.
   Status status;
 };
 
@@ -184,10 +185,13 @@ class Store {
   // Gone now and after a restart.
   [[nodiscard]] virtual Task<Status> remove(std::span<const BlockId> ids, CallOptions call) = 0;
   // Everything accepted so far is durable on flash (or was refused by admission) after this.
-  [[nodiscard]] virtual Task<Status> flush() = 0;
+  // kTimedOut, kCancelled: the writing goes on, nobody waits for it; of `call`, deadline and cancel
+  // count.
+  [[nodiscard]] virtual Task<Status> flush(CallOptions call = {}) = 0;
   // The engine measured its prefill: feeds the cost model.
   virtual void observe_prefill(std::uint64_t tokens, Nanos took) = 0;
-  [[nodiscard]] virtual Task<Result<FlashTier::VerifyResult>> verify(CancelSource* cancel) = 0;
+  // Every record read and checked, beside whatever goes on; of `call`, deadline and cancel count.
+  [[nodiscard]] virtual Task<Result<FlashTier::VerifyResult>> verify(CallOptions call = {}) = 0;
   // Drains write-back, checkpoints, and waits for what the device still holds of calls that timed
   // out; no calls after. kTimedOut: a device did not end all that within 60 s, and buffers that
   // were lent stay in use. Destroying without close() is a crash, and safe.

@@ -119,9 +119,11 @@ void finish_recovery(StoreState& state);
 // Reads the first blocks of `chain`, on flash, to see how fast the tier is now (probe.cc).
 void probe_flash(StoreState& state, std::span<const BlockId> chain);
 void touch_chain(StoreState& state, std::span<const BlockId> chain, SpaceId space);
-[[nodiscard]] Task<Status> flush_store(SharedState state);
+// kTimedOut or kCancelled once nobody waits for `call` any more.
+[[nodiscard]] Status still_wanted(const StoreState& state, const CallOptions& call, Literal what);
+[[nodiscard]] Task<Status> flush_store(SharedState state, CallOptions call);
 [[nodiscard]] Task<Result<FlashTier::VerifyResult>> verify_store(SharedState state,
-                                                                 CancelSource* cancel);
+                                                                 CallOptions call);
 [[nodiscard]] Task<Status> close_store(SharedState state);
 [[nodiscard]] StoreStats collect_stats(const StoreState& state);
 [[nodiscard]] std::vector<Store::Entry> list_blocks(const StoreState& state);

@@ -148,6 +148,64 @@ TEST(Store, PutWaitsForWriteBackRoomAndThenSaysBusy) {
   EXPECT_EQ(statuses.back().error().code, Errc::kBusy);
 }
 
+// Each call waits for a device that does nothing; a cancel after 1 ms ends it there and then.
+class CancelledCall : public ::testing::Test {
+ protected:
+  CancelledCall() : rig_(options()) {
+    rig_.put(0, 8);
+    EXPECT_TRUE(rig_.flush().has_value());
+    rig_.flash->stuck = true;
+    rig_.loop.arm(timer_, started_ + Nanos(1'000'000), [this] { cancel_.cancel(); });
+  }
+  ~CancelledCall() override { EXPECT_EQ(rig_.loop.now() - started_, Nanos(1'000'000)); }
+
+  static StoreOptions options() {
+    StoreOptions options = flash_only();
+    options.write_back_bytes_max = 8 * 8192;
+    return options;
+  }
+  CallOptions call() { return {.space = rig_.space, .cancel = &cancel_}; }
+
+  StoreRig rig_;
+  CancelSource cancel_;
+  io::Loop::Timer timer_;
+  Nanos started_ = rig_.loop.now();
+};
+
+TEST_F(CancelledCall, EndsAGetFromFlash) {
+  const auto got = rig_.get(0, 8, 8192, call());
+  EXPECT_EQ(std::ranges::count(got.misses, MissReason::kCancelled), 8);
+}
+
+TEST_F(CancelledCall, EndsAPutThatWaitsForRoom) {
+  const auto statuses = rig_.put(1000, 12, 8192, call());
+  EXPECT_EQ(ok_count(statuses), 8U);
+  EXPECT_EQ(statuses[8].error().code, Errc::kCancelled);
+  EXPECT_EQ(statuses.back().error().code, Errc::kCancelled);
+}
+
+TEST_F(CancelledCall, EndsAFlush) {
+  rig_.put(1000, 1);
+  EXPECT_EQ(rig_.loop.run(rig_.store->flush(call())).error().code, Errc::kCancelled);
+}
+
+TEST_F(CancelledCall, EndsARemoveThatWaitsForWhatIsBeingWritten) {
+  rig_.put(1000, 1);
+  const std::vector<BlockId> ids{test_id(1000)};
+  EXPECT_EQ(rig_.loop.run(rig_.store->remove(ids, call())).error().code, Errc::kCancelled);
+}
+
+TEST(Store, AFlushEndsAtItsDeadlineAndTheNextStillTellsWhatFailed) {
+  StoreRig rig(flash_only());
+  rig.flash->append_latency = Nanos(10'000'000);
+  rig.flash->append_error = Error(Errc::kIo, "test");
+  rig.put(0, 1);
+  const Nanos deadline = rig.loop.now() + Nanos(1'000'000);
+  EXPECT_EQ(rig.loop.run(rig.store->flush({.deadline = deadline})).error().code, Errc::kTimedOut);
+  EXPECT_EQ(rig.loop.now(), deadline);
+  EXPECT_EQ(rig.flush().error().code, Errc::kIo);
+}
+
 TEST(Store, RefusesWhatNoStoreCanTake) {
   StoreRig rig(both_tiers(), false);
   TestBuffer buffer(100);

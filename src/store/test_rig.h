@@ -91,7 +91,7 @@ class FakeFlash final : public FlashTier {
     co_return Status{};
   }
   Task<Status> checkpoint(FlashCall) override { co_return Status{}; }
-  Task<Result<VerifyResult>> verify(std::size_t, CancelSource*) override {
+  Task<Result<VerifyResult>> verify(std::size_t, FlashCall) override {
     VerifyResult result;
     result.records = records.size();
     co_return result;
@@ -182,6 +182,10 @@ class StoreRig {
 
   // Puts the chain [first, first + count): each block's parent is the one before it.
   std::vector<Status> put(std::uint64_t first, std::size_t count, std::size_t block_bytes = 8192) {
+    return put(first, count, block_bytes, CallOptions{.space = space});
+  }
+  std::vector<Status> put(std::uint64_t first, std::size_t count, std::size_t block_bytes,
+                          CallOptions call) {
     std::deque<TestBuffer> buffers;
     std::vector<PutItem> items(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -193,7 +197,6 @@ class StoreRig {
       items[i].token_count = 16;
       items[i].chain_depth = static_cast<std::uint32_t>(i);
     }
-    CallOptions call{.space = space};
     loop.run(store->put(items, call));
     std::vector<Status> statuses;
     for (const PutItem& item : items) statuses.push_back(item.status);

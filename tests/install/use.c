@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   if (status != FOREBAY_OK) return failed("id", status);
   status = forebay_store_put(store, &block, 1, 5000000000u);
   if (status != FOREBAY_OK) return failed("put", status);
-  status = forebay_store_flush(store);
+  status = forebay_store_flush(store, 5000000000u);
   if (status != FOREBAY_OK) return failed("flush", status);
   block.data = back;
   status = forebay_store_get(store, &block, 1, 5000000000u);

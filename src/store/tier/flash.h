@@ -192,8 +192,9 @@ class FlashTier {
     co_return fail(Errc::kUnsupported, "flash: keep");
   }
   [[nodiscard]] virtual std::size_t kept_bytes_max() const { return 0; }
-  // Reads and checks every record, at class GC; findings are returned, bounded by `findings_max`.
-  // On a device that is open for reading only, what open() could have repaired is one too.
+  // Reads and checks every record, at class GC, until the call's deadline or cancel; findings are
+  // returned, bounded by `findings_max`. On a device that is open for reading only, what open()
+  // could have repaired is one too.
   struct VerifyResult {
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;
@@ -201,7 +202,7 @@ class FlashTier {
     std::vector<FlashFinding> findings;
   };
   [[nodiscard]] virtual Task<Result<VerifyResult>> verify(std::size_t findings_max,
-                                                          CancelSource* cancel) = 0;
+                                                          FlashCall call) = 0;
   // What the record that begins at `page` says in its own header, the engine key and the whole id
   // too, and whose it is the caller compares. kCorrupt, kNotFound, the device's. kUnsupported: this
   // tier keeps no headers.

@@ -89,10 +89,9 @@ Task<Status> FlashLog::keep(std::span<const std::byte> bytes, FlashCall call) {
   return kept_.keep(bytes, std::move(call));
 }
 
-Task<Result<FlashTier::VerifyResult>> FlashLog::verify(std::size_t findings_max,
-                                                       CancelSource* cancel) {
+Task<Result<FlashTier::VerifyResult>> FlashLog::verify(std::size_t findings_max, FlashCall call) {
   Scrubber scrubber(*core_, findings_max);
-  co_return co_await scrubber.run(cancel);
+  co_return co_await scrubber.run(std::move(call));
 }
 
 Task<Result<RecordNames>> FlashLog::names_of(FlashPage page, FlashCall call) {

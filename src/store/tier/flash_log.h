@@ -42,7 +42,7 @@ class FlashLog final : public FlashTier {
   [[nodiscard]] Task<Status> keep(std::span<const std::byte> bytes, FlashCall call) override;
   [[nodiscard]] std::size_t kept_bytes_max() const override { return kept_.bytes_max(); }
   [[nodiscard]] Task<Result<VerifyResult>> verify(std::size_t findings_max,
-                                                  CancelSource* cancel) override;
+                                                  FlashCall call) override;
   [[nodiscard]] Task<Result<RecordNames>> names_of(FlashPage page, FlashCall call) override;
   [[nodiscard]] Task<Status> close(FlashCall call) override;
   [[nodiscard]] FlashStats stats() const override;

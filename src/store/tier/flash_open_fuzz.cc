@@ -213,7 +213,7 @@ void exercise(std::vector<std::byte>& bytes, bool fill) {
     item.data.pieces = {&piece, 1};
     world.loop.run(tier.read({&item, 1}, {}));
   }
-  (void)world.loop.run(tier.verify(10, nullptr));
+  (void)world.loop.run(tier.verify(10, {}));
   // Enough to make it reclaim what the image holds.
   for (std::uint64_t n = 100; n < (fill ? 136U : 104U); ++n) append(world, tier, n, 20'000);
   forget(world, tier, true);

@@ -32,10 +32,11 @@ class Pinned {
 
 }  // namespace
 
-Task<Result<FlashTier::VerifyResult>> Scrubber::run(CancelSource* cancel) {
+Task<Result<FlashTier::VerifyResult>> Scrubber::run(FlashCall call) {
   RangeOptions options;
   options.op_class = block::OpClass::kGc;
-  options.cancel = cancel;
+  options.deadline = call.io.deadline;
+  options.cancel = call.cancel;
   for (const FlashFinding& left : core_.unhealed) {
     ++result_.bad;
     find(left.offset_bytes, left.id, left.reason);

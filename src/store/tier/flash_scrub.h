@@ -18,7 +18,7 @@ namespace forebay::store {
 class Scrubber {
  public:
   Scrubber(FlashCore& core, std::size_t findings_max) : core_(core), findings_max_(findings_max) {}
-  [[nodiscard]] Task<Result<FlashTier::VerifyResult>> run(CancelSource* cancel);
+  [[nodiscard]] Task<Result<FlashTier::VerifyResult>> run(FlashCall call);
 
  private:
   struct Expected {

@@ -10,7 +10,7 @@ namespace forebay::store {
 namespace {
 
 FlashTier::VerifyResult verify(FlashRig& rig, std::size_t findings_max = 100) {
-  return rig.loop->run(rig.tier->verify(findings_max, nullptr)).value();
+  return rig.loop->run(rig.tier->verify(findings_max, {})).value();
 }
 
 std::uint64_t offset_of(FlashRig& rig, std::uint64_t number) {
@@ -65,7 +65,7 @@ TEST(FlashVerify, UnreadableBytesAreFindingsToo) {
 }
 
 Task<void> verify_beside(FlashRig* rig, FlashTier::VerifyResult* result, bool* done) {
-  *result = (co_await rig->tier->verify(100, nullptr)).value();
+  *result = (co_await rig->tier->verify(100, {})).value();
   *done = true;
 }
 
@@ -211,6 +211,17 @@ TEST(FlashVerify, ABlockLostWithItsFooterDoesNotMakeAGoodStore) {
   EXPECT_NE(result.findings[0].reason.find("absent"), std::string::npos);
 }
 
+TEST(FlashVerify, EndsAtItsDeadline) {
+  FlashRig rig;
+  ASSERT_TRUE(rig.open());
+  (void)rig.append(1, 60, 16384);
+  rig.engine->faults().add({.kind = io::FaultKind::kStuck, .op = io::OpKind::kRead});
+  const Nanos deadline = rig.loop->now() + std::chrono::milliseconds(5);
+  const auto result = rig.loop->run(rig.tier->verify(10, {.io = {.deadline = deadline}}));
+  EXPECT_EQ(result.error().code, Errc::kTimedOut);
+  EXPECT_EQ(rig.loop->now(), deadline);
+}
+
 TEST(FlashVerify, CanBeCancelled) {
   FlashRig rig;
   ASSERT_TRUE(rig.open());
@@ -218,7 +229,8 @@ TEST(FlashVerify, CanBeCancelled) {
   CancelSource cancel;
   io::Loop::Timer timer;
   rig.loop->arm(timer, rig.loop->now() + std::chrono::microseconds(300), [&] { cancel.cancel(); });
-  EXPECT_EQ(rig.loop->run(rig.tier->verify(10, &cancel)).error().code, Errc::kCancelled);
+  EXPECT_EQ(rig.loop->run(rig.tier->verify(10, {.cancel = &cancel})).error().code,
+            Errc::kCancelled);
 }
 
 }  // namespace
