@@ -5,9 +5,11 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "block/file.h"
+#include "block/stripe.h"
 #include "io/sim.h"
 #include "store/test_rig.h"
 
@@ -17,8 +19,10 @@ class DiskRig {
  public:
   static constexpr std::size_t kBlockBytes = 8192;
 
-  DiskRig(StoreOptions options, std::uint64_t device_bytes, std::uint64_t seed)
-      : options_(std::move(options)), device_bytes_(device_bytes), seed_(seed) {
+  // On one file, or on a stripe over `parts` of them.
+  DiskRig(StoreOptions options, std::uint64_t device_bytes, std::uint64_t seed,
+          std::size_t parts = 1)
+      : options_(std::move(options)), device_bytes_(device_bytes), seed_(seed), parts_(parts) {
     options_.flash_options.format = true;
     power_on();
   }
@@ -29,10 +33,7 @@ class DiskRig {
     sim.seed = seed_ + 1000 * ++lives_;
     engine = std::make_unique<io::SimEngine>(sim, disk_);
     loop = std::make_unique<io::Loop>(*engine);
-    block::OpenDevice open;
-    open.size_bytes = device_bytes_;
-    open.create = true;
-    device = block::open_file_device(*loop, "flash", open).value();
+    device = open_device();
   }
   // The process is gone without a word; what reached the disk stays.
   void kill() {
@@ -131,9 +132,24 @@ class DiskRig {
   SpaceId space;
 
  private:
+  [[nodiscard]] std::unique_ptr<block::Device> open_device() {
+    constexpr std::uint64_t kUnitBytes = 64 << 10;
+    block::OpenDevice open;
+    open.size_bytes = device_bytes_ / parts_;
+    open.create = true;
+    if (parts_ == 1) return block::open_file_device(*loop, "flash", open).value();
+    std::vector<std::unique_ptr<block::Device>> parts;
+    for (std::size_t part = 0; part < parts_; ++part) {
+      const std::string path = "flash" + std::to_string(part);
+      parts.push_back(block::open_file_device(*loop, path, open).value());
+    }
+    return block::make_stripe(std::move(parts), kUnitBytes).value();
+  }
+
   StoreOptions options_;
   std::uint64_t device_bytes_;
   std::uint64_t seed_;
+  std::size_t parts_;
   std::uint64_t lives_ = 0;
   std::shared_ptr<io::SimDisk> disk_ = std::make_shared<io::SimDisk>();
 };
