@@ -360,7 +360,9 @@ const Command kStoreVerifyCommand{
     .name = "store verify",
     .arguments = "STORE",
     .summary = "read and check every record; exit 1 when one is bad",
-    .details = "Names each bad block, its place on the device and the reason.",
+    .details =
+        "Names each bad block, its place on the device and the reason. Of a store that no other\n"
+        "process has open; whoever has it open scrubs it by Store::verify, beside its work.",
     .flags = {},
     .arguments_min = 1,
     .arguments_max = 1,

@@ -8,6 +8,9 @@
 // until the touch or the horizon (Gittins 1979; for caches: Beckmann et al.). Sparse groups lean on
 // their family (the same but for length and space), and that on all blocks.
 //
+// Age is counted in requests and not in time: what pushes a block out is what others bring in, so a
+// night without traffic makes no block less worth, and a busy hour ages what it does not touch.
+//
 // Work comes in small pieces: refresh() values a few groups at a time. Pure and deterministic.
 // Threads: one owner. Old evidence fades by halves, so that what is learned follows a drift.
 #pragma once

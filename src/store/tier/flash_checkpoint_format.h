@@ -1,4 +1,5 @@
-// The bytes of a checkpoint area: its header, and one heat slot a segment.
+// The bytes of a checkpoint area: its header, and one heat slot a segment
+// (docs/formats/flash-tier.md).
 //
 // Two areas take turns; a header is written last, so the newest whole one rules. A heat slot proves
 // itself and names the segment's life, so a slot that is older or newer than its area's header is

@@ -1,4 +1,5 @@
-// The bytes of a kept slot: a header, and behind it what the tier's owner keeps over restarts.
+// The bytes of a kept slot: a header, and behind it what the tier's owner keeps over restarts
+// (docs/formats/flash-tier.md).
 //
 // Two slots take turns and each proves itself, so the newer whole one rules. What the body means is
 // the owner's. Pure: no I/O. Errors: kNotFound (nothing of this store was ever written there),

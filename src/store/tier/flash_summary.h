@@ -1,4 +1,5 @@
-// The summary of a segment: what stands in it, so that open() need not read the segment itself.
+// The summary of a segment: what stands in it, so that open() need not read the segment itself
+// (docs/formats/flash-tier.md).
 //
 //   body: entries | tombstones | foreign parents | spaces        footer: the segment's last page
 //

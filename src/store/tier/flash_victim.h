@@ -4,7 +4,9 @@
 // `marginal` is how much, as learnt from the last reclaims. So a record is moved only when it is
 // worth clearly more than what its room would take elsewhere, at most moved_fraction_max of a
 // segment; a segment costs what it loses, and a little for what it moves, per byte of room. Old
-// segments count less: what a young one holds may yet be forgotten. Pure arithmetic over samples.
+// segments count less: what a young one holds may yet be forgotten. The segment that a close left
+// short is therefore among the first to go, though its blocks are the newest: for what it holds it
+// takes the most room. Pure arithmetic over samples.
 #pragma once
 
 #include <cstdint>
