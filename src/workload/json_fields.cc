@@ -73,8 +73,13 @@ std::uint32_t JsonFields::tokens(std::string_view key) {
 }
 
 std::int64_t JsonFields::time_ns(std::string_view key, std::int64_t unit_ns) {
-  const double max = static_cast<double>(kTimeNsMax / unit_ns);
-  return std::llround(number(key, max) * static_cast<double>(unit_ns));
+  const std::int64_t max = kTimeNsMax / unit_ns;
+  // Whole numbers without a double between: beyond 104 days it no longer names each nanosecond.
+  std::int64_t whole = 0;
+  if (object_[key].get(whole) == simdjson::SUCCESS && whole >= 0 && whole <= max) {
+    return whole * unit_ns;
+  }
+  return std::llround(number(key, static_cast<double>(max)) * static_cast<double>(unit_ns));
 }
 
 void JsonFields::ids(std::string_view key, std::vector<std::uint64_t>& ids) {

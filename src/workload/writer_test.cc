@@ -63,8 +63,8 @@ std::vector<Request> any_requests(bool mooncake) {
     request.session = *rc::gen::arbitrary<std::uint64_t>();
     request.turn = *rc::gen::arbitrary<std::uint32_t>();
     request.parent = *rc::gen::inRange<std::int64_t>(-1, static_cast<std::int64_t>(i));
-    request.think_ns = *rc::gen::inRange<std::int64_t>(0, kTimeNsMax >> 11);
-    request.api_ns = *rc::gen::inRange<std::int64_t>(0, kTimeNsMax >> 11);
+    request.think_ns = *rc::gen::inRange<std::int64_t>(0, kTimeNsMax);
+    request.api_ns = *rc::gen::inRange<std::int64_t>(0, kTimeNsMax);
     request.model = *rc::gen::element<std::string>("", "m", "a \"b\"\\\n\t", "模型");
   }
   return requests;

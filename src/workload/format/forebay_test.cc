@@ -33,6 +33,16 @@ TEST(ForebayFormat, EveryFieldFindsItsPlace) {
   EXPECT_EQ(request.block_ids, (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
+// 2^53 ns are 104 days: a double between text and time would lose single nanoseconds beyond.
+TEST(ForebayFormat, KeepsEachNanosecondOfALongTrace) {
+  const auto read =
+      read_text(std::string(kHeader) +
+                R"({"arrival_ns":31622399999999901,"input_tokens":1,"output_tokens":1})"
+                "\n");
+  ASSERT_EQ(read.trace.requests.size(), 1U) << read.diagnostics.text();
+  EXPECT_EQ(read.trace.requests[0].arrival_ns, 31'622'399'999'999'901);
+}
+
 // Lines 3 (malformed) and 4 (blank) count as requests 1 and 2 in the file, but are none.
 TEST(ForebayFormat, ParentsFollowWhenLinesAreSkipped) {
   const std::string plain = R"({"arrival_ns":1,"input_tokens":1,"output_tokens":1)";
