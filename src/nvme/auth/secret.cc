@@ -1,124 +1,39 @@
 #include "nvme/auth/secret.h"
 
-#include <fmt/core.h>
-#include <openssl/evp.h>
-
-#include <cstdint>
-#include <cstring>
 #include <utility>
 
-#include "core/bytes.h"
 #include "core/check.h"
+#include "nvme/auth/key_line.h"
 
 namespace forebay::nvme::auth {
 namespace {
 
-constexpr std::string_view kPrefix = "DHHC-1:";
 constexpr std::string_view kTransformText = "NVMe-over-Fabrics";
-constexpr std::size_t kChecksumBytes = 4;
-constexpr std::size_t kEncodedMax = 92;  // of 64 bytes and their checksum
-
-// CRC-32 of ISO 3309, as gzip has it.
-std::uint32_t crc32_of(std::span<const std::byte> bytes) {
-  std::uint32_t crc = ~0U;
-  for (const std::byte byte : bytes) {
-    crc ^= std::to_integer<std::uint32_t>(byte);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320U : 0U);
-  }
-  return ~crc;
-}
-
-bool is_key_size(std::size_t size) { return size == 32 || size == 48 || size == 64; }
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-int sextet(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+') return 62;
-  return c == '/' ? 63 : -1;
-}
-
-// Strict: no spaces, padding where it belongs, no bits beyond the last byte. Null: it is none.
-std::optional<SecretBytes> decode_base64(std::string_view text) {
-  if (text.size() % 4 != 0 || text.empty()) return std::nullopt;
-  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  SecretBytes out(text.size() / 4 * 3 - padding);
-  std::uint32_t bits = 0;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool pad = i >= text.size() - padding;
-    const int value = pad ? 0 : sextet(text[i]);
-    if (value < 0) return std::nullopt;
-    bits = (bits << 6) | static_cast<std::uint32_t>(value);
-    if (i % 4 != 3) continue;
-    for (int shift = 16; shift >= 0; shift -= 8) {
-      const auto byte = static_cast<std::byte>((bits >> shift) & 0xFF);
-      if (at < out.size()) {
-        out.bytes()[at++] = byte;
-      } else if (byte != std::byte{0}) {
-        return std::nullopt;
-      }
-    }
-    bits = 0;
-  }
-  return out;
-}
+constexpr KeyLineForm kForm{
+    .prefix = "DHHC-1:",
+    .transform_max = 3,
+    .wrong_prefix = {Errc::kInvalid, "it does not begin with DHHC-1:"},
+    .wrong_transform = {Errc::kInvalid, "after DHHC-1: stands none of 00, 01, 02, 03 and a colon"}};
 
 }  // namespace
 
 Result<Secret> Secret::parse(std::string_view text) {
-  text = trim(text);
-  if (!text.starts_with(kPrefix)) return fail(Errc::kInvalid, "it does not begin with DHHC-1:");
-  text.remove_prefix(kPrefix.size());
-  const std::size_t colon = text.find(':');
-  if (colon != 2 || text[0] != '0' || text[1] < '0' || text[1] > '3') {
-    return fail(Errc::kInvalid, "after DHHC-1: stands none of 00, 01, 02, 03 and a colon");
-  }
+  FOREBAY_TRY(line, parse_key_line(text, kForm));
   std::optional<HashId> transform;
-  if (text[1] != '0') transform = static_cast<HashId>(text[1] - '0');
-  text.remove_prefix(colon + 1);
-  if (!text.ends_with(':')) return fail(Errc::kInvalid, "it does not end with a colon");
-  text.remove_suffix(1);
-  if (text.size() > kEncodedMax) return fail(Errc::kInvalid, "it is longer than any key");
-  const auto decoded = decode_base64(text);
-  if (!decoded) return fail(Errc::kInvalid, "its key is no base64");
-  if (decoded->size() < kChecksumBytes || !is_key_size(decoded->size() - kChecksumBytes)) {
-    return fail(Errc::kInvalid, "its key has none of 32, 48 and 64 bytes");
-  }
-  const auto key = decoded->bytes().first(decoded->size() - kChecksumBytes);
-  const auto checksum = load_as<std::uint32_t>(decoded->bytes().last(kChecksumBytes));
-  if (checksum != crc32_of(key)) {
-    return fail(Errc::kCorrupt, "its checksum does not fit: a character is wrong");
-  }
-  return Secret(transform, SecretBytes(key));
+  if (line.transform != 0) transform = static_cast<HashId>(line.transform);
+  return Secret(transform, std::move(line.key));
 }
 
 Secret Secret::make(std::optional<HashId> transform, std::size_t size, const RandomSource& random) {
-  FOREBAY_CHECK(is_key_size(size));
+  FOREBAY_CHECK(size == 32 || size == 48 || size == 64);
   SecretBytes key(size);
   random(key.bytes());
   return {transform, std::move(key)};
 }
 
 std::string Secret::text() const {
-  SecretBytes whole(key_.size() + kChecksumBytes);
-  std::memcpy(whole.bytes().data(), key_.bytes().data(), key_.size());
-  const std::uint32_t checksum = crc32_of(key_.bytes());
-  std::memcpy(whole.bytes().data() + key_.size(), &checksum, kChecksumBytes);
-  std::string encoded(divide_up(whole.size(), 3) * 4 + 1, '\0');  // OpenSSL ends it with a zero
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(encoded.data()),
-                  reinterpret_cast<const unsigned char*>(whole.bytes().data()),
-                  static_cast<int>(whole.size()));
-  encoded.pop_back();
-  return fmt::format("{}{:02}:{}:", kPrefix, transform_ ? static_cast<unsigned>(*transform_) : 0U,
-                     encoded);
+  const auto transform = static_cast<unsigned char>(transform_.value_or(HashId{0}));
+  return key_line_text(kForm, {transform, key_});
 }
 
 SecretBytes Secret::key_of(std::string_view nqn) const {

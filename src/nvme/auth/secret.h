@@ -17,8 +17,6 @@
 
 namespace forebay::nvme::auth {
 
-inline constexpr std::size_t kSecretTextMax = 128;  // bytes of the line and more
-
 class Secret {
  public:
   // A line end and spaces around it do not count. kInvalid: its literal says what is wrong with

@@ -1,58 +1,19 @@
 #include "nvme/auth/secret_file.h"
 
-#include <openssl/crypto.h>
-#include <sys/stat.h>
-
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <memory>
+#include "nvme/auth/key_file.h"
 
 namespace forebay::nvme::auth {
-namespace {
-
-struct Closed {
-  void operator()(std::FILE* file) const { (void)std::fclose(file); }
-};
-
-constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
-
-}  // namespace
 
 Result<Secret> read_secret_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, Closed> file(std::fopen(path.c_str(), "re"));
-  if (file == nullptr) return std::unexpected(error_from_errno(errno, "the key file"));
-  struct stat facts{};
-  if (fstat(fileno(file.get()), &facts) != 0) {
-    return std::unexpected(error_from_errno(errno, "the key file"));
-  }
-  if ((facts.st_mode & kOthers) != 0) {
-    return fail(Errc::kDenied, "the key file may be read by others than its owner");
-  }
-  // No second copy in the library's buffer.
-  std::setvbuf(file.get(), nullptr, _IONBF, 0);
-  std::array<char, kSecretTextMax + 1> text{};
-  const std::size_t size = std::fread(text.data(), 1, text.size(), file.get());
-  Result<Secret> secret = fail(Errc::kInvalid, "it is longer than any key");
-  if (std::ferror(file.get()) != 0) {
-    secret = fail(Errc::kIo, "the key file cannot be read");
-  } else if (size <= kSecretTextMax) {
-    secret = Secret::parse({text.data(), size});
-  }
-  OPENSSL_cleanse(text.data(), text.size());
-  return secret;
+  FOREBAY_TRY(text, read_key_file(path));
+  return Secret::parse(text_of(text));
 }
 
 std::string_view secret_hint(const Error& error) {
-  if (error.code == Errc::kNotFound) return "make one: forebay key generate --output FILE";
-  if (error.code == Errc::kDenied && error.os == 0) {
-    return "chmod 600 it: whoever reads it can claim to be that party";
-  }
-  if (error.code == Errc::kInvalid || error.code == Errc::kCorrupt) {
-    return "it holds one line DHHC-1:hh:BASE64:, as `forebay key generate` and `nvme "
-           "gen-dhchap-key` write it";
-  }
-  return "this user must be able to read it";
+  const std::string_view hint = key_file_hint(error);
+  return !hint.empty() ? hint
+                       : "it holds one line DHHC-1:hh:BASE64:, as `forebay key generate` and `nvme "
+                         "gen-dhchap-key` write it";
 }
 
 }  // namespace forebay::nvme::auth
