@@ -42,6 +42,7 @@ QueueOptions Association::queue_options(std::uint16_t id, std::uint16_t entries)
   queue.host = options_.host;
   queue.subsystem_nqn = options_.subsystem_nqn;
   queue.credentials = options_.credentials;
+  queue.psk = options_.psk;
   if (id == 0) {
     queue.capsule_data_bytes_max = kAdminCapsuleBytes;
     queue.keep_alive_ms = static_cast<std::uint32_t>(options_.keep_alive / Nanos(1'000'000));

@@ -40,6 +40,7 @@ struct AssociationOptions {
   HostIdentity host;
   std::string subsystem_nqn;
   std::shared_ptr<const auth::Credentials> credentials;  // QueueOptions
+  std::shared_ptr<const tls::Psk> psk;                   // QueueOptions
   Nanos reauthenticate_every{};                          // 0: never again
   std::uint32_t namespace_id = 1;
   std::uint16_t io_queues = 1;  // wished; the controller may grant fewer

@@ -26,7 +26,9 @@ std::string_view to_string(ConnectionState state) {
 
 Connection::Connection(io::Loop& loop, Owner& owner, const PeerAddress& address,
                        const QueueOptions& options)
-    : loop_(loop), owner_(owner), address_(address), queue_(options) {}
+    : loop_(loop), owner_(owner), address_(address), queue_(options) {
+  if (options.psk != nullptr) tls_ = tls::Session::connect(*options.psk);
+}
 
 Connection::~Connection() {
   FOREBAY_CHECK(state_ == ConnectionState::kIdle || state_ == ConnectionState::kClosed);
@@ -109,7 +111,7 @@ void Connection::receive() {
   receive_op_ = io::Op{};
   receive_op_.kind = io::OpKind::kReceive;
   receive_op_.file = socket_;
-  receive_op_.buffers = queue_.receive_place();
+  receive_op_.buffers = tls_ ? cipher_place() : queue_.receive_place();
   receive_op_.context = this;
   receive_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_received(); };
   receiving_ = true;
@@ -119,7 +121,9 @@ void Connection::receive() {
 void Connection::on_received() {
   receiving_ = false;
   const auto& done = receive_op_.done_bytes;
-  if (!done) {
+  if (tls_) {
+    cipher_received();
+  } else if (!done) {
     queue_.receive_failed({Errc::kGone, "nvme: the connection broke", done.error().os});
   } else if (*done == 0) {
     queue_.receive_failed({Errc::kGone, "nvme: the target closed the connection"});
@@ -136,7 +140,8 @@ void Connection::send() {
 }
 
 void Connection::submit_send() {
-  const auto pieces = queue_.next_send();
+  const auto pieces = tls_ ? next_cipher() : queue_.next_send();
+  if (pieces.empty() && tls_ && queue_.state() == QueueState::kEnding) return advance();
   if (pieces.empty()) return;
   send_op_ = io::Op{};
   send_op_.kind = io::OpKind::kSend;
@@ -151,8 +156,9 @@ void Connection::submit_send() {
 void Connection::on_sent() {
   sending_ = false;
   if (send_op_.done_bytes) {
-    queue_.sent(*send_op_.done_bytes);
+    tls_ ? cipher_sent(*send_op_.done_bytes) : queue_.sent(*send_op_.done_bytes);
   } else {
+    wire_broken_ = true;
     queue_.send_failed({Errc::kGone, "nvme: the connection broke", send_op_.done_bytes.error().os});
   }
   advance();
@@ -186,16 +192,19 @@ void Connection::watch_commands() {
 
 void Connection::watch_ending() {
   if (receiving_) cancel_op(receive_op_);
+  if (!receiving_ && !place_.empty()) give_back_place(queue_.end_error());
   if (connecting_) cancel_op(connect_op_);
   if (!std::exchange(ending_watched_, true)) {
     loop_.arm(timer_, loop_.now() + kEndingTime, [this] {
       queue_.close(queue_.end_error());
+      wire_broken_ = true;
       if (sending_) cancel_op(send_op_);
       advance();
     });
   }
   if (queue_.state() != QueueState::kEnded || receiving_ || sending_ || connecting_) return;
   if (state_ == ConnectionState::kClosed) return;  // cancel() above called back
+  if (tls_ && say_goodbye()) return;
   state_ = ConnectionState::kClosed;
   timer_.cancel();
   refused_timer_.cancel();

@@ -2,17 +2,23 @@
 //
 //   idle ──start──▶ connecting ──▶ working (Queue::state() says how far) ──▶ closed
 //
+// With a key (QueueOptions::psk) all that goes over it is in TLS, whose handshake is a part of
+// getting ready. Plain bytes then take a way through buffers of the session; without, they go from
+// and to the memory of commands.
+//
 // Ownership: the owner keeps it until on_closed() and destroys it later, not from inside. Threads:
 // one loop's. Nothing here blocks.
 #pragma once
 
 #include <sys/socket.h>
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "io/loop.h"
 #include "nvme/initiator/queue.h"
+#include "nvme/tls/session.h"
 
 namespace forebay::nvme::initiator {
 
@@ -68,6 +74,15 @@ class Connection {
   void watch_ending();
   void watch_commands();
 
+  // connection_tls.cc
+  [[nodiscard]] std::span<const iovec> cipher_place();
+  void cipher_received();
+  void read_plain();
+  void give_back_place(const Error& error);
+  [[nodiscard]] std::span<const iovec> next_cipher();
+  void cipher_sent(std::size_t size);
+  [[nodiscard]] bool say_goodbye();
+
   io::Loop& loop_;
   Owner& owner_;
   PeerAddress address_;
@@ -85,6 +100,13 @@ class Connection {
   io::Loop::Prepare send_due_;
   io::Op send_op_;
   bool sending_ = false;
+  std::unique_ptr<tls::Session> tls_;  // null: plain
+  std::span<const iovec> place_;       // of plain bytes; the queue waits for some
+  iovec cipher_in_{};
+  iovec cipher_out_{};
+  std::size_t taken_bytes_ = 0;  // of the queue's present send; 0: there is none
+  bool goodbye_said_ = false;
+  bool wire_broken_ = false;      // nothing more can be sent
   std::vector<io::Op*> refused_;  // by an engine that was full; submitted again soon
   io::Loop::Timer refused_timer_;
 };

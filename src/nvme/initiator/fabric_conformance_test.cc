@@ -3,6 +3,7 @@
 #include "block/device_conformance_testing.h"
 #include "io/sim.h"
 #include "nvme/initiator/fabric_testing.h"
+#include "nvme/tls/tls_testing.h"
 
 namespace forebay::block {
 namespace {
@@ -16,7 +17,13 @@ struct FabricKind {
   nvme::Digests digests;
   std::uint16_t queues = 1;
   std::uint16_t entries = 128;
+  std::string_view tls_key = {};  // empty: plain
 };
+
+fabric::TestTls tls_of(const FabricKind& kind) {
+  if (kind.tls_key.empty()) return {};
+  return {.mode = nvme::tls::TlsMode::kRequired, .key = nvme::tls::tls_key(kind.tls_key)};
+}
 
 class FabricWorld final : public ConformanceWorld {
  public:
@@ -41,7 +48,7 @@ class FabricWorld final : public ConformanceWorld {
   std::unique_ptr<io::Engine> engine_;
   io::Loop loop_;
   std::unique_ptr<Device> disk_ = make_memory_device(loop_, {.size_bytes = 8 * kMiB});
-  fabric::TestTarget target_{loop_, *disk_};
+  fabric::TestTarget target_{loop_, *disk_, {}, tls_of(kind_)};
 };
 
 std::vector<DeviceKind> fabric_kinds() {
@@ -52,6 +59,17 @@ std::vector<DeviceKind> fabric_kinds() {
       {.name = "sim_one_at_a_time", .entries = 2},
       {.name = "uring", .simulated = false, .digests = {.data = true}, .queues = 2},
       {.name = "posix", .simulated = false, .engine = io::EngineChoice::kPosix},
+      {.name = "sim_tls", .tls_key = nvme::tls::kBoundKey32},
+      {.name = "sim_tls_digests",
+       .digests = {.header = true, .data = true},
+       .queues = 4,
+       .tls_key = nvme::tls::kBoundKey48},
+      {.name = "sim_tls_one_at_a_time", .entries = 2, .tls_key = nvme::tls::kPlainKey32},
+      {.name = "uring_tls", .simulated = false, .queues = 2, .tls_key = nvme::tls::kBoundKey32},
+      {.name = "posix_tls",
+       .simulated = false,
+       .engine = io::EngineChoice::kPosix,
+       .tls_key = nvme::tls::kBoundKey48},
   };
   std::vector<DeviceKind> made;
   for (const FabricKind& kind : all) {

@@ -6,6 +6,8 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "block/memory.h"
 #include "core/bytes.h"
@@ -29,11 +31,18 @@ inline PeerAddress loopback(std::uint16_t port) {
   return address;
 }
 
+// With a key: the target's one host comes over TLS, and its device does so.
+struct TestTls {
+  tls::TlsMode mode = tls::TlsMode::kOff;
+  std::optional<tls::TlsKey> key;
+};
+
 // A target with one namespace that can go and come back on its port.
 class TestTarget {
  public:
-  TestTarget(io::Loop& loop, block::Device& disk, const target::TargetOptions& options = {})
-      : loop_(loop), options_(options) {
+  TestTarget(io::Loop& loop, block::Device& disk, const target::TargetOptions& options = {},
+             TestTls tls = {})
+      : loop_(loop), options_(options), tls_(std::move(tls)) {
     start(disk);
   }
   ~TestTarget() { stop(std::chrono::seconds(5)); }
@@ -45,7 +54,8 @@ class TestTarget {
     added.cache_epoch = cache_epoch;
     if (nguid != Uuid{}) added.nguid = nguid;
     target_->set_credentials(kTestHostNqn, credentials_);
-    const auto port = target_->listen("127.0.0.1", port_);
+    target_->set_tls_key(kTestHostNqn, tls_.key);
+    const auto port = target_->listen("127.0.0.1", port_, tls_.mode);
     FOREBAY_CHECK(port.has_value());
     port_ = *port;
   }
@@ -64,6 +74,15 @@ class TestTarget {
     target_->set_credentials(kTestHostNqn, credentials_);
   }
 
+  // What the device uses of a key.
+  static std::shared_ptr<const tls::Psk> psk_of(
+      const tls::TlsKey& key, tls::IdentityVersion version = tls::IdentityVersion::kDigest,
+      tls::Derivation derivation = tls::Derivation::kSpec) {
+    auto psk = tls::derive_psk(key, {kTestHostNqn, kTestNqn}, version, derivation);
+    FOREBAY_CHECK(psk.has_value());
+    return std::make_shared<const tls::Psk>(std::move(*psk));
+  }
+
   // From the next start on.
   CacheEpoch cache_epoch{};
   Uuid nguid{};  // zeroes: that of the name
@@ -75,12 +94,14 @@ class TestTarget {
     options.association.subsystem_nqn = kTestNqn;
     options.association.host.nqn = kTestHostNqn;
     options.association.host.id.fill(std::byte{3});
+    if (tls_.key && tls_.mode != tls::TlsMode::kOff) options.association.psk = psk_of(*tls_.key);
     return options;
   }
 
  private:
   io::Loop& loop_;
   target::TargetOptions options_;
+  TestTls tls_;
   std::unique_ptr<target::Target> target_;
   target::Subsystem* subsystem_ = nullptr;
   std::uint16_t port_ = 0;

@@ -26,6 +26,7 @@
 #include "nvme/pdu_encoder.h"
 #include "nvme/pdu_parser.h"
 #include "nvme/send_batch.h"
+#include "nvme/tls/psk.h"
 
 namespace forebay::nvme::initiator {
 
@@ -57,6 +58,7 @@ struct QueueOptions {
   // With which this host proves itself where it is asked to, and the controller, where they hold a
   // key of its; null: a controller that asks is refused.
   std::shared_ptr<const auth::Credentials> credentials;
+  std::shared_ptr<const tls::Psk> psk;  // of its connection, over TLS; null: plain
 };
 
 class Queue {

@@ -57,6 +57,15 @@ Outcome connect_io(const Subsystem& subsystem, const ConnectFields& fields,
   return queue;
 }
 
+// Null: the channel is what this host must use, and its own.
+const char* channel_fault(const Channel& channel, const tls::PskParties& claimed) {
+  if (channel.proven != nullptr) {
+    return *channel.proven == claimed ? nullptr : "its TLS key is of other names";
+  }
+  const bool has_key = channel.keys != nullptr && channel.keys->contains(claimed.host_nqn);
+  return has_key ? "it has a TLS key and comes without TLS" : nullptr;
+}
+
 }  // namespace
 
 std::string name_of(const std::array<char, kNqnBytes>& field) {
@@ -64,12 +73,11 @@ std::string name_of(const std::array<char, kNqnBytes>& field) {
   return end == field.end() ? std::string() : std::string(field.begin(), end);
 }
 
-Outcome connect_queue(const Subsystems& subsystems, const Sqe& sqe,
-                      std::span<const std::byte> connect_data, Nanos now) {
-  const auto fields = fields_of<ConnectFields>(sqe);
+Outcome connect_queue(const Subsystems& subsystems, const ConnectRequest& request) {
+  const auto fields = fields_of<ConnectFields>(request.sqe);
   if (fields.format != 0)
     return std::unexpected(ConnectRefusal{refuse(StatusCode::kConnectFormat)});
-  const auto asked = load_as<ConnectData>(connect_data);
+  const auto asked = load_as<ConnectData>(request.data);
   const std::string name = name_of(asked.subsystem_nqn);
   const auto found = std::ranges::find_if(
       subsystems, [&name](const auto& subsystem) { return subsystem->nqn() == name; });
@@ -80,6 +88,9 @@ Outcome connect_queue(const Subsystems& subsystems, const Sqe& sqe,
   if (!subsystem.hosts.admits(host.nqn)) {
     return std::unexpected(ConnectRefusal{refuse(StatusCode::kConnectInvalidHost)});
   }
+  if (const char* why = channel_fault(request.channel, {host.nqn, name})) {
+    return std::unexpected(ConnectRefusal{refuse(StatusCode::kConnectInvalidHost), 0, why});
+  }
   // From 0; a queue of one entry could never hold a command.
   if (fields.queue_size == 0 || fields.queue_size >= subsystem.limits().queue_size_max) {
     return bad_parameter(kQueueSizeAt);
@@ -89,7 +100,7 @@ Outcome connect_queue(const Subsystems& subsystems, const Sqe& sqe,
   if (!outcome) return outcome;
   outcome->entries = static_cast<std::uint16_t>(fields.queue_size + 1);
   outcome->flow_control = (fields.attributes & kConnectNoFlowControl) == 0;
-  outcome->controller->note_life(now);
+  outcome->controller->note_life(request.now);
   return outcome;
 }
 

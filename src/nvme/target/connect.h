@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nvme/target/controller.h"
+#include "nvme/tls/host_keys.h"
 
 namespace forebay::nvme::target {
 
@@ -26,15 +27,28 @@ struct ConnectedQueue {
   bool flow_control = true;  // completions tell how far the submission queue was read
 };
 
+// How the host came: of TLS, the names that its key is bound to.
+struct Channel {
+  const tls::PskParties* proven = nullptr;  // null: plain
+  const tls::HostKeys* keys = nullptr;      // whoever has one of these must use it; null: none has
+};
+
+struct ConnectRequest {
+  const Sqe& sqe;
+  std::span<const std::byte> data;
+  Nanos now;
+  Channel channel = {};
+};
+
 struct ConnectRefusal {
   CommandStatus status;
   // Of kConnectInvalidParameters: the field's offset; bit 16: in the data, else in the command.
   std::uint32_t result = 0;
+  const char* why = nullptr;  // where the status does not say it
 };
 
 [[nodiscard]] std::expected<ConnectedQueue, ConnectRefusal> connect_queue(
-    const Subsystems& subsystems, const Sqe& sqe, std::span<const std::byte> connect_data,
-    Nanos now);
+    const Subsystems& subsystems, const ConnectRequest& request);
 
 // What a discovery controller gets when its host asks for no keep-alive: a host that has read the
 // log and gone must not stay.

@@ -29,11 +29,13 @@ std::string_view to_string(SlotState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-Connection::Connection(LoopShare& share, Owner& owner, io::FileId socket, std::uint64_t number)
+Connection::Connection(LoopShare& share, Owner& owner, const Accepted& accepted)
     : share_(share),
       owner_(owner),
-      socket_(socket),
-      number_(number),
+      socket_(accepted.socket),
+      number_(accepted.number),
+      mode_(accepted.mode),
+      channel_{.keys = &share.tls_keys},
       stranger_memory_(share.transfer_memory.pool(), &share.transfer_memory.strangers(),
                        connection_limits(share.transfer_memory.pool().bytes_max())),
       parser_({.sender = Sender::kHost,
@@ -42,7 +44,7 @@ Connection::Connection(LoopShare& share, Owner& owner, io::FileId socket, std::u
       input_(std::make_unique_for_overwrite<std::byte[]>(kInputBytes)),
       outgoing_(kStagingBytes) {
   handler_ = std::make_unique<UnconnectedQueue>(
-      share_.subsystems, share_.loop.engine().clock(),
+      share_.subsystems, share_.loop.engine().clock(), channel_,
       [this](ConnectedQueue queue) { on_connected(std::move(queue)); });
 }
 
@@ -123,6 +125,7 @@ void Connection::close(std::string_view why) {
   if (controller_ != nullptr && queue_id_ == 0) controller_->die();
   drop_commands();
   owner_.on_closing(*this);
+  if (tls_ && !sending_) say_goodbye();
   finish_closing();
 }
 
@@ -133,6 +136,7 @@ void Connection::finish_closing() {
   if (busy) return;
   for (CommandSlot& slot : slots_) release_memory(slot);
   state_ = ConnectionState::kClosed;
+  timer_.cancel();
   share_.loop.engine().close(socket_);
   owner_.on_closed(*this);
 }

@@ -9,6 +9,10 @@
 // host that holds memory and does not move, neither reading answers nor sending the data that it
 // was asked for, loses the connection after TargetLimits::stall_time.
 //
+// On a port that speaks TLS the first byte of the host says whether it does so too. All that
+// follows then goes through a session's buffers; its handshake counts into the time that a stranger
+// has.
+//
 // Ownership: the Target owns connections and destroys one after on_closed. Threads: one loop's.
 #pragma once
 
@@ -27,6 +31,8 @@
 #include "nvme/send_batch.h"
 #include "nvme/target/command_slot.h"
 #include "nvme/target/queues.h"
+#include "nvme/tls/mode.h"
+#include "nvme/tls/session.h"
 
 namespace forebay::nvme::target {
 
@@ -47,6 +53,14 @@ struct LoopShare {
   const TargetLimits& limits;
   BufferPool& capsule_memory;   // in-capsule data
   HostShares& transfer_memory;  // everything else
+  const tls::HostKeys& tls_keys;
+};
+
+// A connection as it comes.
+struct Accepted {
+  io::FileId socket = io::kNoFile;
+  std::uint64_t number = 0;
+  tls::TlsMode mode = tls::TlsMode::kOff;
 };
 
 struct HostWait {
@@ -64,7 +78,7 @@ class Connection final : private CommandAborter {
     virtual void on_closed(Connection& connection) = 0;   // nothing of it is in flight
   };
 
-  Connection(LoopShare& share, Owner& owner, io::FileId socket, std::uint64_t number);
+  Connection(LoopShare& share, Owner& owner, const Accepted& accepted);
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -104,6 +118,7 @@ class Connection final : private CommandAborter {
   // connection_receive.cc
   void receive();
   void on_received();
+  void feed_pieces(std::size_t size);
   void feed(std::span<const std::byte> input);
   void on_header();
   void on_data();
@@ -113,6 +128,17 @@ class Connection final : private CommandAborter {
   void on_host_data_end();
   void terminate(TerminateReason reason, std::uint32_t offset);
   [[nodiscard]] std::span<const iovec> receive_place();
+
+  // connection_tls.cc
+  [[nodiscard]] bool take_first_bytes(std::size_t size);
+  void begin_tls(std::span<const std::byte> bytes);
+  void cipher_received(std::size_t size);
+  void on_tls_ready();
+  void read_plain();
+  void fail_tls();
+  [[nodiscard]] std::span<const iovec> cipher_place();
+  [[nodiscard]] std::span<const iovec> take_cipher();
+  void say_goodbye();
 
   // connection_commands.cc
   CommandSlot* take_slot();
@@ -143,6 +169,14 @@ class Connection final : private CommandAborter {
   Owner& owner_;
   io::FileId socket_;
   std::uint64_t number_;
+  tls::TlsMode mode_;
+  bool heard_ = false;                 // the first bytes came
+  std::unique_ptr<tls::Session> tls_;  // null: plain
+  tls::PskParties proven_;
+  Channel channel_;
+  iovec cipher_in_{};
+  iovec cipher_out_{};
+  std::size_t taken_bytes_ = 0;  // of the present batch, in the session's output
   ConnectionState state_ = ConnectionState::kNegotiating;
   bool draining_ = false;
   std::string_view drain_why_ = "the target ends";  // a literal

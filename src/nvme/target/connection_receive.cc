@@ -23,10 +23,14 @@ std::span<const iovec> Connection::receive_place() {
 
 void Connection::receive() {
   if (receiving_ || paused_ || draining_ || state_ >= ConnectionState::kClosing) return;
+  if (tls_) {
+    read_plain();
+    if (receiving_ || paused_ || draining_ || state_ >= ConnectionState::kClosing) return;
+  }
   receive_op_ = io::Op{};
   receive_op_.kind = io::OpKind::kReceive;
   receive_op_.file = socket_;
-  receive_op_.buffers = receive_place();
+  receive_op_.buffers = tls_ ? cipher_place() : receive_place();
   receive_op_.context = this;
   receive_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_received(); };
   receiving_ = share_.loop.engine().submit(receive_op_).has_value();
@@ -42,17 +46,25 @@ void Connection::on_received() {
   const auto& done = receive_op_.done_bytes;
   if (!done || *done == 0) {
     if (draining_) return close_when_drained();
+    if (tls_) tls_->receive_ended();
     close(done ? "the host closed" : to_string(done.error()));
     return;
   }
-  std::size_t left = *done;
+  if (tls_) {
+    cipher_received(*done);
+  } else if (heard_ || take_first_bytes(*done)) {
+    feed_pieces(*done);
+  }
+  receive();
+}
+
+void Connection::feed_pieces(std::size_t left) {
   for (const iovec& piece : receive_pieces_) {
     const std::size_t here = std::min(left, piece.iov_len);
     if (here == 0) break;
     feed({static_cast<const std::byte*>(piece.iov_base), here});
     left -= here;
   }
-  receive();
 }
 
 void Connection::feed(std::span<const std::byte> input) {

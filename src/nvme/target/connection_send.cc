@@ -1,4 +1,5 @@
 // The sending half of a connection: answers are gathered into one send after another.
+#include <utility>
 
 #include "core/bytes.h"
 #include "core/crc32c.h"
@@ -11,7 +12,7 @@ namespace forebay::nvme::target {
 void Connection::send() {
   if (sending_ || send_due_.armed() || state_ >= ConnectionState::kClosing) return;
   share_.loop.arm(send_due_, [this] {
-    if (fill_batch()) submit_send();
+    if (fill_batch() || (tls_ && !tls_->output().empty())) submit_send();
   });
 }
 
@@ -82,7 +83,8 @@ void Connection::submit_send() {
   send_op_ = io::Op{};
   send_op_.kind = io::OpKind::kSend;
   send_op_.file = socket_;
-  send_op_.buffers = outgoing_.rest();
+  send_op_.buffers = tls_ ? take_cipher() : outgoing_.rest();
+  if (send_op_.buffers.empty()) return close(tls_->error().what);
   send_op_.context = this;
   send_op_.on_done = [](io::Op& op) { static_cast<Connection*>(op.context)->on_sent(); };
   sending_ = share_.loop.engine().submit(send_op_).has_value();
@@ -95,7 +97,14 @@ void Connection::on_sent() {
   sending_ = false;
   if (state_ == ConnectionState::kClosing) return finish_closing();
   if (!send_op_.done_bytes) return close(to_string(send_op_.done_bytes.error()));
-  if (!outgoing_.advance(*send_op_.done_bytes)) return submit_send();
+  std::size_t size = *send_op_.done_bytes;
+  if (tls_) {
+    tls_->sent(size);
+    if (!tls_->output().empty()) return submit_send();
+    if (tls_->state() == tls::SessionState::kFailed) return close(tls_->error().what);
+    size = std::exchange(taken_bytes_, 0);
+  }
+  if (!outgoing_.advance(size)) return submit_send();
   for (CommandSlot* slot : answered_) release(*slot);
   answered_.clear();
   send();

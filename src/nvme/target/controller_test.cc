@@ -318,7 +318,7 @@ struct Connect {
   }
   auto run(World& world) {
     set_fields(sqe, fields);
-    return connect_queue(world.subsystems, sqe, bytes_of(data), {});
+    return connect_queue(world.subsystems, {.sqe = sqe, .data = bytes_of(data), .now = {}});
   }
   std::uint32_t refusal(World& world) {
     const auto outcome = run(world);

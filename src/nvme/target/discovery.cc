@@ -12,7 +12,11 @@ namespace {
 constexpr std::uint8_t kTransportTcp = 3;
 constexpr std::uint8_t kSubtypeNvm = 2;
 constexpr std::uint8_t kSubtypeThisDiscovery = 3;
-constexpr std::uint8_t kSecureChannelNotRequired = 2;  // TREQ
+// TREQ, and SECTYPE of TCP's TSAS.
+constexpr std::uint8_t kSecureChannelRequired = 1;
+constexpr std::uint8_t kSecureChannelNotRequired = 2;
+constexpr std::uint8_t kNoSecurity = 0;
+constexpr std::uint8_t kTls13 = 2;
 constexpr std::uint16_t kAdminQueueEntries = 32;
 
 void put_entry(DataPage page, const Subsystem& subsystem, const PortAddress& port) {
@@ -20,13 +24,15 @@ void put_entry(DataPage page, const Subsystem& subsystem, const PortAddress& por
   page.put<std::uint8_t>(0, kTransportTcp);
   page.put(1, port.family);
   page.put<std::uint8_t>(2, nvm ? kSubtypeNvm : kSubtypeThisDiscovery);
-  page.put<std::uint8_t>(3, kSecureChannelNotRequired);
+  const bool required = port.tls == tls::TlsMode::kRequired;
+  page.put<std::uint8_t>(3, required ? kSecureChannelRequired : kSecureChannelNotRequired);
   page.put(4, port.id);
   page.put<std::uint16_t>(6, 0xFFFF);  // controllers are made on demand
   page.put(8, kAdminQueueEntries);
   page.put_text(32, 32, fmt::format("{}", port.port));
   page.put_text(256, kNqnBytes, subsystem.nqn(), '\0');
   page.put_text(512, 256, port.host);
+  page.put<std::uint8_t>(768, port.tls == tls::TlsMode::kOff ? kNoSecurity : kTls13);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nvme/target/connect.h"
+#include "nvme/tls/mode.h"
 
 namespace forebay::nvme::target {
 
@@ -17,6 +18,7 @@ struct PortAddress {
   std::string host;  // numeric
   std::uint16_t port = 0;
   std::uint16_t id = 1;
+  tls::TlsMode tls = tls::TlsMode::kOff;
 };
 
 inline constexpr std::size_t kDiscoveryEntryBytes = 1024;

@@ -19,8 +19,14 @@ bool is_connect(const Sqe& sqe) {
 // The names are claims of whoever connected; the log makes them printable.
 void log_refusal(std::span<const std::byte> connect_data, const ConnectRefusal& refusal) {
   const auto asked = load_as<ConnectData>(connect_data);
-  log_warn("nvme: refused: host {} at {}: {} (field {:#x})", name_of(asked.host_nqn),
-           name_of(asked.subsystem_nqn), to_string(refusal.status.code), refusal.result);
+  const std::string host = name_of(asked.host_nqn);
+  const std::string subsystem = name_of(asked.subsystem_nqn);
+  if (refusal.why != nullptr) {
+    log_warn("nvme: refused: host {} at {}: {}", host, subsystem, refusal.why);
+  } else {
+    log_warn("nvme: refused: host {} at {}: {} (field {:#x})", host, subsystem,
+             to_string(refusal.status.code), refusal.result);
+  }
 }
 
 }  // namespace
@@ -31,7 +37,9 @@ CommandStatus UnconnectedQueue::check(Exchange& exchange, std::uint32_t data_byt
 }
 
 Progress UnconnectedQueue::execute(Exchange& exchange) {
-  auto queue = connect_queue(subsystems_, exchange.sqe, exchange.in, clock_.now());
+  auto queue = connect_queue(
+      subsystems_,
+      {.sqe = exchange.sqe, .data = exchange.in, .now = clock_.now(), .channel = channel_});
   if (!queue) {
     log_refusal(exchange.in, queue.error());
     exchange.status = queue.error().status;

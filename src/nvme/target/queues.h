@@ -13,9 +13,13 @@ namespace forebay::nvme::target {
 // Takes Connect and nothing else; tells its owner of the queue that it made.
 class UnconnectedQueue final : public QueueHandler {
  public:
-  UnconnectedQueue(const Subsystems& subsystems, const Clock& clock,
+  // `channel` is read when Connect comes.
+  UnconnectedQueue(const Subsystems& subsystems, const Clock& clock, const Channel& channel,
                    std::function<void(ConnectedQueue)> on_connected)
-      : subsystems_(subsystems), clock_(clock), on_connected_(std::move(on_connected)) {}
+      : subsystems_(subsystems),
+        clock_(clock),
+        channel_(channel),
+        on_connected_(std::move(on_connected)) {}
   [[nodiscard]] CommandStatus check(Exchange& exchange, std::uint32_t data_bytes) override;
   [[nodiscard]] Progress execute(Exchange& exchange) override;
   void drop(Exchange&) override {}
@@ -23,6 +27,7 @@ class UnconnectedQueue final : public QueueHandler {
  private:
   const Subsystems& subsystems_;
   const Clock& clock_;
+  const Channel& channel_;
   std::function<void(ConnectedQueue)> on_connected_;
 };
 

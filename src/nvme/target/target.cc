@@ -25,7 +25,8 @@ Target::Target(io::Loop& loop, const TargetOptions& options)
              .subsystems = subsystems_,
              .limits = options_.limits,
              .capsule_memory = capsule_memory_,
-             .transfer_memory = host_shares_} {
+             .transfer_memory = host_shares_,
+             .tls_keys = tls_keys_} {
   auto discovery = std::make_unique<Subsystem>(std::string(kDiscoveryNqn),
                                                SubsystemKind::kDiscovery, options_.limits);
   discovery->discovery_log = [this](const std::string& host_nqn) {
@@ -48,7 +49,13 @@ void Target::set_credentials(const std::string& host_nqn,
   if (credentials != nullptr) credentials_.emplace(host_nqn, std::move(credentials));
 }
 
-Result<std::uint16_t> Target::listen(const std::string& host, std::uint16_t port) {
+void Target::set_tls_key(const std::string& host_nqn, const std::optional<tls::TlsKey>& key) {
+  tls_keys_.erase(host_nqn);
+  if (key) tls_keys_.emplace(host_nqn, *key);
+}
+
+Result<std::uint16_t> Target::listen(const std::string& host, std::uint16_t port,
+                                     tls::TlsMode mode) {
   FOREBAY_TRY(address, make_address(host, port));
   io::Engine& engine = loop_.engine();
   FOREBAY_TRY(file, engine.listen(&address.storage, address.bytes));
@@ -57,10 +64,12 @@ Result<std::uint16_t> Target::listen(const std::string& host, std::uint16_t port
     engine.close(file);
     return std::unexpected(bound.error());
   }
-  ports_.push_back({address.family, host, *bound, static_cast<std::uint16_t>(ports_.size() + 1)});
+  const auto id = static_cast<std::uint16_t>(ports_.size() + 1);
+  ports_.push_back({address.family, host, *bound, id, mode});
   listeners_.push_back(std::make_unique<Listener>());
   Listener& listener = *listeners_.back();
   listener.file = file;
+  listener.mode = mode;
   listener.target = this;
   accept(listener);
   return *bound;
@@ -97,8 +106,8 @@ void Target::on_accepted(Listener& listener) {
     loop_.engine().close(socket);
   } else {
     Connection::Owner& owner = *this;
-    connections_.push_back(
-        std::make_unique<Connection>(share_, owner, socket, ++connection_number_));
+    connections_.push_back(std::make_unique<Connection>(
+        share_, owner, Accepted{socket, ++connection_number_, listener.mode}));
     connections_.back()->start();
   }
   if (!draining_) accept(listener);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,13 @@ class Target final : private Connection::Owner {
   // From its next Connect on the host proves itself on every queue; null: it need not any more.
   void set_credentials(const std::string& host_nqn,
                        std::shared_ptr<const auth::Credentials> credentials);
+  // From its next Connect on the host comes over TLS with this key, or not at all; null: it need
+  // not any more.
+  void set_tls_key(const std::string& host_nqn, const std::optional<tls::TlsKey>& key);
   // `host` is a numeric address, IPv4 or IPv6; port 0 takes any. The port that it got.
   // kInvalid: no such address; kExists: taken; kDenied.
-  [[nodiscard]] Result<std::uint16_t> listen(const std::string& host, std::uint16_t port);
+  [[nodiscard]] Result<std::uint16_t> listen(const std::string& host, std::uint16_t port,
+                                             tls::TlsMode mode = tls::TlsMode::kOff);
 
   // Accepts nobody, lets commands at work end and be answered, and closes everything; what hangs
   // for longer than `patience` is closed unanswered. Done when nothing is in flight.
@@ -56,6 +61,7 @@ class Target final : private Connection::Owner {
     io::FileId file = io::kNoFile;
     io::Op accept;
     bool accepting = false;
+    tls::TlsMode mode = tls::TlsMode::kOff;
     Target* target = nullptr;
   };
   void accept(Listener& listener);
@@ -68,6 +74,7 @@ class Target final : private Connection::Owner {
   io::Loop& loop_;
   TargetOptions options_;
   auth::HostCredentials credentials_;
+  tls::HostKeys tls_keys_;
   Subsystems subsystems_;
   std::vector<PortAddress> ports_;
   BufferPool capsule_memory_;

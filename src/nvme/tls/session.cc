@@ -79,7 +79,8 @@ void Session::begin() {
 }
 
 std::span<std::byte> Session::receive_place() {
-  if (input_begin_ == input_end_) input_begin_ = input_end_ = 0;
+  const bool over = state_ >= SessionState::kEnded;  // what still comes is dropped
+  if (over || input_begin_ == input_end_) input_begin_ = input_end_ = 0;
   if (input_end_ == kCipherInputBytes) {
     std::memmove(input_.get(), input_.get() + input_begin_, input_end_ - input_begin_);
     input_end_ -= input_begin_;

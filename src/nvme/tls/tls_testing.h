@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "nvme/tls/host_keys.h"
 #include "nvme/tls/session.h"
 
 namespace forebay::nvme::tls {
@@ -42,20 +43,10 @@ class SessionPair {
   // The controller knows `key`; pieces of `step` bytes at most go over at a time.
   explicit SessionPair(Psk host_psk, std::string_view key = kBoundKey32, std::size_t step = 1 << 20)
       : host(Session::connect(std::move(host_psk))),
-        controller(Session::accept(
-            [key = tls_key(key)](std::string_view text) { return keys_for(key, text); })),
+        controller(
+            Session::accept([keys = HostKeys{{kPskParties.host_nqn, tls_key(key)}}](
+                                std::string_view identity) { return find_psks(keys, identity); })),
         step_(step) {}
-
-  static std::vector<Psk> keys_for(const TlsKey& key, std::string_view text) {
-    std::vector<Psk> found;
-    const auto identity = parse_identity(text);
-    if (!identity || identity->hash != key.hash()) return found;
-    for (const Derivation derivation : kDerivations) {
-      auto psk = derive_psk(key, identity->parties, identity->version, derivation);
-      if (psk && psk->identity == text) found.push_back(std::move(*psk));
-    }
-    return found;
-  }
 
   // One piece of `from`'s output; false: there is none.
   bool carry(Session& from, Session& to) {
