@@ -123,14 +123,26 @@ void Connection::on_received() {
   const auto& done = receive_op_.done_bytes;
   if (tls_) {
     cipher_received();
-  } else if (!done) {
-    queue_.receive_failed({Errc::kGone, "nvme: the connection broke", done.error().os});
-  } else if (*done == 0) {
-    queue_.receive_failed({Errc::kGone, "nvme: the target closed the connection"});
+  } else if (!done || *done == 0) {
+    queue_.receive_failed(broken(done ? 0 : done.error().os));
   } else {
     queue_.received(*done);
   }
   advance();
+}
+
+// What it means that the wire is no more; 0: the peer closed it.
+Error Connection::broken(std::int32_t os) {
+  if (queue_.state() == QueueState::kNegotiating) {
+    if (!tls_) {
+      return {Errc::kGone, "nvme: the target closed at the first PDU: it may require TLS", os};
+    }
+    tls_->receive_ended();
+    return tls_->error();
+  }
+  if (tls_) tls_->receive_ended();
+  if (os != 0) return {Errc::kGone, "nvme: the connection broke", os};
+  return tls_ ? tls_->error() : Error{Errc::kGone, "nvme: the target closed the connection"};
 }
 
 // Once a turn of the loop: what it brings leaves together.
@@ -159,7 +171,7 @@ void Connection::on_sent() {
     tls_ ? cipher_sent(*send_op_.done_bytes) : queue_.sent(*send_op_.done_bytes);
   } else {
     wire_broken_ = true;
-    queue_.send_failed({Errc::kGone, "nvme: the connection broke", send_op_.done_bytes.error().os});
+    queue_.send_failed(broken(send_op_.done_bytes.error().os));
   }
   advance();
 }

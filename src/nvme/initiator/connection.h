@@ -65,6 +65,7 @@ class Connection {
   void on_connected();
   void receive();
   void on_received();
+  [[nodiscard]] Error broken(std::int32_t os);
   void send();
   void submit_send();
   void on_sent();

@@ -17,15 +17,9 @@ std::span<const iovec> Connection::cipher_place() {
 
 void Connection::cipher_received() {
   const auto& done = receive_op_.done_bytes;
-  if (!done) {
-    return give_back_place({Errc::kGone, "nvme: the connection broke", done.error().os});
-  }
-  if (*done == 0) {
-    tls_->receive_ended();
-  } else {
-    tls_->received(*done);
-    read_plain();
-  }
+  if (!done || *done == 0) return give_back_place(broken(done ? 0 : done.error().os));
+  tls_->received(*done);
+  read_plain();
   if (queue_.state() >= QueueState::kEnding) return;
   if (tls_->state() >= tls::SessionState::kEnded) give_back_place(tls_->error());
 }

@@ -68,6 +68,8 @@ class TestTarget {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] target::Subsystem& subsystem() const { return *subsystem_; }
 
+  // From the next start on.
+  void set_tls(TestTls tls) { tls_ = std::move(tls); }
   // Of the host, from its next Connect on.
   void set_credentials(std::shared_ptr<const auth::Credentials> credentials) {
     credentials_ = std::move(credentials);
