@@ -30,6 +30,7 @@
 #include "nvme/identity.h"
 #include "nvme/target/target.h"
 #include "nvme/target/target_config.h"
+#include "nvme/tls/psk_file.h"
 #include "report/text_file.h"
 
 namespace forebay::cli {
@@ -73,11 +74,11 @@ TargetConfig config_of_flags(const Invocation& call) {
   subsystem.hosts = {std::string(nvme::target::kEveryHost)};
   subsystem.namespaces.push_back(std::move(disk));
   config.subsystems.push_back(std::move(subsystem));
-  config.listen = {call.text("--listen")};
-  if (const auto address = nvme::target::parse_listen(config.listen[0])) {
+  const std::string listen = call.text("--listen");
+  if (const auto address = nvme::target::parse_listen(listen)) {
     config.addresses = {*address};
   } else {
-    call.mistakes().add("--listen", fmt::format("`{}` is no address and port", config.listen[0]),
+    call.mistakes().add("--listen", fmt::format("`{}` is no address and port", listen),
                         "write a numeric address: 0.0.0.0:4420, or [::]:4420 for IPv6");
   }
   return config;
@@ -177,14 +178,29 @@ void add_subsystems(nvme::target::Target& target, const TargetConfig& config,
   }
 }
 
-using KnownHosts = std::vector<std::shared_ptr<const nvme::auth::Credentials>>;
+struct KnownHost {
+  std::shared_ptr<const nvme::auth::Credentials> credentials;  // null: it need not prove itself
+  std::optional<nvme::tls::TlsKey> tls_key;
+};
+using KnownHosts = std::vector<KnownHost>;
 
 std::optional<nvme::auth::Secret> read_key(const Invocation& call, const std::string& place,
                                            const std::string& file) {
+  if (file.empty()) return std::nullopt;
   auto secret = nvme::auth::read_secret_file(file);
   if (secret) return std::move(*secret);
   call.mistakes().add(place, fmt::format("{}: {}", file, to_string(secret.error())),
                       std::string(nvme::auth::secret_hint(secret.error())));
+  return std::nullopt;
+}
+
+std::optional<nvme::tls::TlsKey> read_tls_key(const Invocation& call, const std::string& place,
+                                              const std::string& file) {
+  if (file.empty()) return std::nullopt;
+  auto key = nvme::tls::read_tls_key_file(file);
+  if (key) return std::move(*key);
+  call.mistakes().add(place, fmt::format("{}: {}", file, to_string(key.error())),
+                      std::string(nvme::tls::tls_key_hint(key.error())));
   return std::nullopt;
 }
 
@@ -193,13 +209,12 @@ KnownHosts read_keys(const Invocation& call, const TargetConfig& config) {
   KnownHosts known;
   for (const auto& host : config.hosts) {
     const auto host_key = read_key(call, host.key_place, host.dhchap_key_file);
-    std::optional<nvme::auth::Secret> own_key;
-    if (!host.dhchap_ctrl_key_file.empty()) {
-      own_key = read_key(call, host.ctrl_place, host.dhchap_ctrl_key_file);
-    }
+    const auto own_key = read_key(call, host.ctrl_place, host.dhchap_ctrl_key_file);
+    KnownHost& added = known.emplace_back();
+    added.tls_key = read_tls_key(call, host.tls_place, host.tls_psk_file);
     if (!host_key) continue;
-    known.push_back(std::make_shared<const nvme::auth::Credentials>(nvme::auth::Credentials{
-        .host_key = *host_key, .controller_key = own_key, .methods = host.methods}));
+    added.credentials = std::make_shared<const nvme::auth::Credentials>(nvme::auth::Credentials{
+        .host_key = *host_key, .controller_key = own_key, .methods = host.methods});
   }
   return known;
 }
@@ -210,7 +225,9 @@ nlohmann::ordered_json ready_json(const TargetConfig& config, const Devices& dev
                                   const Ports& ports) {
   nlohmann::ordered_json ready{{"state", "ready"}};
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    ready["ports"].push_back({{"address", config.addresses[i].host}, {"port", ports[i]}});
+    ready["ports"].push_back({{"address", config.addresses[i].host},
+                              {"port", ports[i]},
+                              {"tls", nvme::tls::to_string(config.addresses[i].mode)}});
   }
   auto device = devices.begin();
   for (const auto& subsystem : config.subsystems) {
@@ -237,8 +254,9 @@ void print_ready(const TargetConfig& config, const Devices& devices, const Ports
                  printable(subsystem.nqn));
     }
     for (std::size_t i = 0; i < ports.size(); ++i) {
-      fmt::print("ready: nvme connect -t tcp -a {} -s {} -n {}\n", config.addresses[i].host,
-                 ports[i], printable(subsystem.nqn));
+      const bool tls = config.addresses[i].mode == nvme::tls::TlsMode::kRequired;
+      fmt::print("ready: nvme connect -t tcp -a {} -s {} -n {}{}\n", config.addresses[i].host,
+                 ports[i], printable(subsystem.nqn), tls ? " --tls" : "");
     }
   }
 }
@@ -254,7 +272,7 @@ Result<std::uint16_t> listen(io::Loop& loop, nvme::target::Target& target,
                              const nvme::target::ListenAddress& address) {
   const Nanos until = loop.now() + kPortWait;
   while (true) {
-    auto port = target.listen(address.host, address.port);
+    auto port = target.listen(address.host, address.port, address.mode);
     if (port || port.error().os != EADDRINUSE || loop.now() >= until) return port;
     loop.run(pause(&loop));
   }
@@ -275,14 +293,15 @@ int serve(const Invocation& call, const Exports& exports, io::Loop& loop) {
   nvme::target::Target target(loop, options);
   add_subsystems(target, config, devices);
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    target.set_credentials(config.hosts[i].nqn, hosts[i]);
+    target.set_credentials(config.hosts[i].nqn, hosts[i].credentials);
+    target.set_tls_key(config.hosts[i].nqn, hosts[i].tls_key);
   }
   Ports ports;
   for (std::size_t i = 0; i < config.addresses.size(); ++i) {
     const auto port = listen(loop, target, config.addresses[i]);
     if (!port) {
       loop.run(target.drain());
-      return explain(fmt::format("listen on {}", config.listen[i]), port.error(),
+      return explain(fmt::format("listen on {}", config.addresses[i].text), port.error(),
                      "take a port that is free, and an address of this machine");
     }
     ports.push_back(*port);
@@ -331,7 +350,8 @@ const Command kTargetCommand{
         "Hosts use it as a disk: `nvme connect` of Linux, with the command that is printed when "
         "the target is ready. Blocks have 4096 bytes. With --file, whoever reaches the address may "
         "read and write: listen on a network that you trust. --config exports several disks, each "
-        "to the hosts it lists, and has them prove themselves with keys. SIGTERM lets commands at "
+        "to the hosts it lists, and has them prove themselves and use TLS with keys. SIGTERM lets "
+        "commands at "
         "work end, then exits "
         "with 0.",
     .flags = kTargetFlags,

@@ -51,9 +51,9 @@ std::string hint_of(std::string_view url, const Error& error) {
           "says whether this host reached it; timeout_s= is how long it is waited for",
           address_of(url));
     case Errc::kDenied:
-      return "the target must know this host: host_nqn= says who it is, and dhchap_key_file= how "
-             "it "
-             "proves that, to a target that wants it to (docs/guides/nvme-tcp.md)";
+      return "the target must know this host: host_nqn= says who it is; dhchap_key_file= and "
+             "tls_psk_file= hold what it proves that with, where the target wants it to "
+             "(docs/guides/nvme-tcp.md)";
     case Errc::kReadOnly:
       return "the namespace is write protected; export the blocks and import them elsewhere";
     case Errc::kNoSpace:

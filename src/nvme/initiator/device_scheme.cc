@@ -12,6 +12,7 @@
 #include "nvme/initiator/fabric_device.h"
 #include "nvme/initiator/fabric_url.h"
 #include "nvme/initiator/host_identity.h"
+#include "nvme/tls/psk_file.h"
 
 namespace forebay::nvme::initiator {
 namespace {
@@ -59,6 +60,23 @@ Result<std::shared_ptr<const auth::Credentials>> read_keys(const FabricUrl& url)
   return std::make_shared<const auth::Credentials>(std::move(keys));
 }
 
+// Null: the URL names no key.
+Result<std::shared_ptr<const tls::Psk>> read_psk(const FabricUrl& url,
+                                                 const std::string& host_nqn) {
+  if (url.tls_key_file.empty()) return nullptr;
+  const auto key = tls::read_tls_key_file(url.tls_key_file);
+  if (!key) {
+    log_warn("{}: {}; {}", url.tls_key_file, to_string(key.error()),
+             tls::tls_key_hint(key.error()));
+    return fail(Errc::kDenied, "nvme+tcp: the TLS key file is of no use; the warning says why");
+  }
+  const auto version =
+      url.tls_identity == 0 ? tls::IdentityVersion::kNames : tls::IdentityVersion::kDigest;
+  const auto derivation = url.tls_compat ? tls::Derivation::kCompat : tls::Derivation::kSpec;
+  FOREBAY_TRY(psk, tls::derive_psk(*key, {host_nqn, url.nqn}, version, derivation));
+  return std::make_shared<const tls::Psk>(std::move(psk));
+}
+
 Status check(std::string_view url) {
   const auto parsed = parse_fabric_url(url);
   return parsed ? Status() : std::unexpected(parsed.error());
@@ -68,14 +86,17 @@ Result<std::unique_ptr<block::Device>> open(io::Loop& loop, const std::string& t
                                             const block::OpenDevice& asked) {
   FOREBAY_TRY(url, parse_fabric_url(text));
   FOREBAY_TRY(keys, read_keys(url));
+  const HostIdentity host = host_identity(url.host_nqn);
+  FOREBAY_TRY(psk, read_psk(url, host.nqn));
   FOREBAY_TRY(addresses, resolve(url));
   FabricOptions options;
   options.name = text;
   options.addresses = addresses;
   options.write = asked.write;
-  options.association.host = host_identity(url.host_nqn);
+  options.association.host = host;
   options.association.subsystem_nqn = url.nqn;
   options.association.credentials = keys;
+  options.association.psk = psk;
   options.association.reauthenticate_every = std::chrono::seconds(url.reauth_s);
   options.association.namespace_id = url.nsid;
   options.association.io_queues = static_cast<std::uint16_t>(url.queues);

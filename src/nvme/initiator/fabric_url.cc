@@ -50,6 +50,11 @@ constexpr std::array kNumbers{
                  0,
                  86'400,
                  {Errc::kInvalid, "nvme+tcp: reauth_s= is a number from 0 (never) to 86400"}},
+    NumberOption{"tls_identity",
+                 &FabricUrl::tls_identity,
+                 0,
+                 1,
+                 {Errc::kInvalid, "nvme+tcp: tls_identity= is 0 or 1"}},
 };
 
 struct SwitchOption {
@@ -67,6 +72,9 @@ constexpr std::array kSwitches{
     SwitchOption{"takeover",
                  [](FabricUrl& url) { return &url.takeover; },
                  {Errc::kInvalid, "nvme+tcp: takeover= is on or off"}},
+    SwitchOption{"tls_compat",
+                 [](FabricUrl& url) { return &url.tls_compat; },
+                 {Errc::kInvalid, "nvme+tcp: tls_compat= is on or off"}},
 };
 
 struct FileOption {
@@ -81,6 +89,9 @@ constexpr std::array kFiles{
     FileOption{"dhchap_ctrl_key_file",
                &FabricUrl::controller_key_file,
                {Errc::kInvalid, "nvme+tcp: dhchap_ctrl_key_file= names no file"}},
+    FileOption{"tls_psk_file",
+               &FabricUrl::tls_key_file,
+               {Errc::kInvalid, "nvme+tcp: tls_psk_file= names no file"}},
 };
 
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t least,
@@ -157,7 +168,7 @@ Status parse_option(std::string_view name, std::string_view value, FabricUrl& ur
     return fail(Errc::kInvalid,
                 "nvme+tcp: an option is none of nsid, queues, depth, header_digest, data_digest, "
                 "keep_alive_s, timeout_s, host_nqn, takeover, dhchap_key_file, "
-                "dhchap_ctrl_key_file, reauth_s");
+                "dhchap_ctrl_key_file, reauth_s, tls_psk_file, tls_identity, tls_compat");
   }
   if (!is_printed_nqn(value)) {
     return fail(Errc::kInvalid, "nvme+tcp: host_nqn= is no NVMe name: nqn.YYYY-MM.domain:name");
@@ -204,6 +215,9 @@ Result<FabricUrl> parse_fabric_url(std::string_view text) {
     return fail(Errc::kInvalid,
                 "nvme+tcp: dhchap_ctrl_key_file= needs dhchap_key_file=: a target proves itself to "
                 "hosts that do");
+  }
+  if (url.tls_key_file.empty() && (url.tls_compat || url.tls_identity != 1)) {
+    return fail(Errc::kInvalid, "nvme+tcp: tls_identity= and tls_compat= need tls_psk_file=");
   }
   url.nqn = name;
   return url;

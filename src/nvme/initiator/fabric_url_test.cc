@@ -11,7 +11,7 @@ TEST(FabricUrl, ReadsEveryPart) {
       "nvme+tcp://storage-7.example:4421/nqn.2026-12.org.forebay:disk?nsid=3&queues=4&depth=32"
       "&header_digest=on&data_digest=on&keep_alive_s=0&timeout_s=9&takeover=on"
       "&host_nqn=nqn.2026-12.org.forebay:me&dhchap_key_file=/keys/a=b.key"
-      "&dhchap_ctrl_key_file=c.key&reauth_s=3600");
+      "&dhchap_ctrl_key_file=c.key&reauth_s=3600&tls_psk_file=t.key&tls_identity=0&tls_compat=on");
   ASSERT_TRUE(url) << to_string(url.error());
   EXPECT_EQ(url->host, "storage-7.example");
   EXPECT_EQ(url->port, 4421);
@@ -27,6 +27,9 @@ TEST(FabricUrl, ReadsEveryPart) {
   EXPECT_EQ(url->key_file, "/keys/a=b.key");
   EXPECT_EQ(url->controller_key_file, "c.key");
   EXPECT_EQ(url->reauth_s, 3600U);
+  EXPECT_EQ(url->tls_key_file, "t.key");
+  EXPECT_EQ(url->tls_identity, 0U);
+  EXPECT_TRUE(url->tls_compat);
 }
 
 TEST(FabricUrl, LeavesTheRestAtItsDefault) {
@@ -35,7 +38,8 @@ TEST(FabricUrl, LeavesTheRestAtItsDefault) {
   EXPECT_EQ(url->host, "fe80::1%eth0");
   EXPECT_EQ(url->port, 4420);
   EXPECT_EQ(url->nsid, 1U);
-  EXPECT_FALSE(url->digests.header || url->digests.data || url->takeover);
+  EXPECT_FALSE(url->digests.header || url->digests.data || url->takeover || url->tls_compat);
+  EXPECT_EQ(url->tls_identity, 1U);
 }
 
 struct Wrong {
@@ -68,6 +72,11 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"h/nqn.a:b?timeout_s=0", "timeout_s"}, Wrong{"h/nqn.a:b?host_nqn=me", "host_nqn"},
         Wrong{"h/nqn.a:b?dhchap_key_file=", "dhchap_key_file"},
         Wrong{"h/nqn.a:b?dhchap_ctrl_key_file=x", "needs dhchap_key_file="},
+        Wrong{"h/nqn.a:b?tls_psk_file=", "tls_psk_file"},
+        Wrong{"h/nqn.a:b?tls_psk_file=k&tls_identity=2", "tls_identity"},
+        Wrong{"h/nqn.a:b?tls_psk_file=k&tls_compat=1", "tls_compat"},
+        Wrong{"h/nqn.a:b?tls_compat=on", "need tls_psk_file="},
+        Wrong{"h/nqn.a:b?tls_identity=0", "need tls_psk_file="},
         Wrong{"h/nqn.a:b?reauth_s=-1", "reauth_s"}, Wrong{"h/nqn.a:b?nsid", "NAME=VALUE"},
         Wrong{"h/nqn.a:b?size=1", "none of"}, Wrong{"h/nqn.a:b?nsid=1&nsid=2", "twice"}));
 

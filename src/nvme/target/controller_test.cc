@@ -16,6 +16,7 @@
 #include "nvme/target/connect.h"
 #include "nvme/target/discovery.h"
 #include "nvme/target/queues.h"
+#include "nvme/tls/tls_testing.h"
 
 namespace forebay::nvme::target {
 namespace {
@@ -310,6 +311,7 @@ struct Connect {
   Sqe sqe;
   ConnectFields fields{.queue_size = 31, .attributes = kConnectNoFlowControl};
   ConnectData data;
+  Channel channel;
   explicit Connect(const World& world, std::string_view nqn = kDiskNqn) {
     data.host_id = world.host.id;
     data.controller_id = 0xFFFF;
@@ -318,7 +320,8 @@ struct Connect {
   }
   auto run(World& world) {
     set_fields(sqe, fields);
-    return connect_queue(world.subsystems, {.sqe = sqe, .data = bytes_of(data), .now = {}});
+    return connect_queue(world.subsystems,
+                         {.sqe = sqe, .data = bytes_of(data), .now = {}, .channel = channel});
   }
   std::uint32_t refusal(World& world) {
     const auto outcome = run(world);
@@ -412,6 +415,45 @@ TEST(NvmeDiscovery, TheLogNamesEverySubsystemAtEveryPort) {
   EXPECT_EQ(std::string(entry + 32, 32), "4420" + std::string(28, ' '));
   EXPECT_STREQ(entry + 256, kDiskNqn);
   EXPECT_EQ(std::string(entry + 512, 9), "10.0.0.1 ");
+}
+
+// TREQ and TSAS's SECTYPE, as Linux's host and nvme-cli read them (nvme.h).
+TEST(NvmeDiscovery, TheLogSaysWhichPortsSpeakTls) {
+  World world;
+  const std::vector<PortAddress> ports{
+      {AddressFamily::kIpv4, "10.0.0.1", 4420, 1, tls::TlsMode::kOff},
+      {AddressFamily::kIpv4, "10.0.0.1", 4421, 2, tls::TlsMode::kOptional},
+      {AddressFamily::kIpv4, "10.0.0.1", 4422, 3, tls::TlsMode::kRequired}};
+  const auto log = make_discovery_log(world.subsystems, ports, 5, "any");
+  const auto byte = [&log](std::size_t entry, std::size_t at) {
+    return std::to_integer<unsigned>(log[(1 + entry) * kDiscoveryEntryBytes + at]);
+  };
+  EXPECT_EQ(byte(0, 3), 2U);  // not required
+  EXPECT_EQ(byte(0, 768), 0U);
+  EXPECT_EQ(byte(1, 3), 2U);
+  EXPECT_EQ(byte(1, 768), 2U);  // TLS 1.3
+  EXPECT_EQ(byte(2, 3), 1U);    // required
+  EXPECT_EQ(byte(2, 768), 2U);
+}
+
+TEST(NvmeConnect, ATlsKeyGoesWithItsNamesAlone) {
+  World world;
+  const tls::PskParties own{world.host.nqn, kDiskNqn};
+  const tls::PskParties other_host{"nqn.2014-08.org.nvmexpress:uuid:other", kDiskNqn};
+  const tls::PskParties other_subsystem{world.host.nqn, std::string(kDiscoveryNqn)};
+  tls::HostKeys keys;
+  keys.emplace(world.host.nqn, tls::tls_key(tls::kBoundKey32));
+  const auto allowed = [&world](const Channel& channel) {
+    Connect connect(world);
+    connect.channel = channel;
+    return connect.run(world).has_value();
+  };
+  EXPECT_TRUE(allowed({.proven = &own, .keys = &keys}));
+  EXPECT_FALSE(allowed({.proven = &other_host, .keys = &keys}));
+  EXPECT_FALSE(allowed({.proven = &other_subsystem, .keys = &keys}));
+  EXPECT_FALSE(allowed({.proven = nullptr, .keys = &keys}));
+  keys.clear();
+  EXPECT_TRUE(allowed({.proven = nullptr, .keys = &keys}));
 }
 
 TEST(NvmeHosts, OnlyThoseOnTheListConnectAndFindTheSubsystem) {

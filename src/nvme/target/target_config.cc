@@ -20,7 +20,8 @@ namespace forebay::nvme::target {
 namespace {
 
 constexpr std::uint64_t kSizeMax = std::uint64_t{1} << 60;
-constexpr std::array<std::string_view, 3> kSections{"target", "subsystem", "host"};
+constexpr std::array<std::string_view, 4> kSections{"target", "listen", "subsystem", "host"};
+constexpr std::array<std::string_view, 3> kTlsModes{"off", "optional", "required"};
 // Keys of a subsystem that are sections.
 constexpr std::array<std::string_view, 1> kNested{"namespace"};
 constexpr const char* kNqnHint = "write nqn.YYYY-MM.reverse.domain:name, at most 223 characters";
@@ -51,11 +52,13 @@ class Checker {
       check_hosts(subsystem.hosts, path, true);
       check_namespaces(subsystem, path);
     }
-    std::set<std::string> authenticated;
+    std::set<std::string> names_of_hosts;
     for (HostConfig& host : target.hosts) {
-      check_host_name(target, host, authenticated);
+      check_host_name(target, host, names_of_hosts);
+      check_host_keys(host);
       check_methods(host);
     }
+    check_tls(target);
   }
 
  private:
@@ -64,14 +67,53 @@ class Checker {
     mistakes_.add(places_.of(fmt::format("{}.{}", path, key)), std::move(message), std::move(hint));
   }
   void check_listen(TargetConfig& target) {
-    if (target.listen.empty()) target.listen.emplace_back(kListenDefault);
+    if (target.listen.empty() && target.listeners.empty()) {
+      target.listen.emplace_back(kListenDefault);
+    }
     for (const std::string& text : target.listen) {
-      if (const auto address = parse_listen(text)) {
-        target.addresses.push_back(*address);
-      } else {
-        refuse("target", "listen", fmt::format("`{}` is no address and port", text),
-               "write a numeric address: \"0.0.0.0:4420\", or \"[::]:4420\" for IPv6");
+      add_address(target, text, tls::TlsMode::kOff, {"target", "listen"});
+    }
+    for (const ListenConfig& listener : target.listeners) {
+      const auto mode = tls::parse_mode(listener.tls);
+      // What its address speaks must not follow from what was forgotten.
+      if (!mode) {
+        refuse(listener.path, "tls", "a [[listen]] section does not say whether it speaks TLS",
+               "write tls = \"required\", \"optional\" or \"off\"");
       }
+      add_address(target, listener.address, mode.value_or(tls::TlsMode::kOff),
+                  {listener.path, "address"});
+    }
+  }
+  struct KeyPath {
+    std::string path;
+    std::string_view key;
+  };
+  void add_address(TargetConfig& target, const std::string& text, tls::TlsMode mode,
+                   const KeyPath& key) {
+    auto address = parse_listen(text);
+    if (!address) {
+      return refuse(key.path, key.key, fmt::format("`{}` is no address and port", text),
+                    "write a numeric address: \"0.0.0.0:4420\", or \"[::]:4420\" for IPv6");
+    }
+    address->mode = mode;
+    target.addresses.push_back(std::move(*address));
+  }
+  // A key without a port to use it at, or the other way round, would leave hosts out.
+  void check_tls(const TargetConfig& target) {
+    const auto speaks = [](const ListenAddress& one) { return one.mode != tls::TlsMode::kOff; };
+    const bool any = std::ranges::any_of(target.addresses, speaks);
+    bool key = false;
+    for (const HostConfig& host : target.hosts) {
+      if (host.tls_psk_file.empty()) continue;
+      key = true;
+      if (any) continue;
+      refuse(host.path, "tls_psk_file", "a host has a TLS key, and no address speaks TLS",
+             "write a [[listen]] section with tls = \"required\"");
+    }
+    for (const ListenConfig& listener : target.listeners) {
+      if (key || listener.tls != "required") continue;
+      refuse(listener.path, "tls", "an address requires TLS, and no host has a key for it",
+             "write tls_psk_file in a [[host]] section");
     }
   }
   bool check_name(const SubsystemConfig& subsystem, const std::string& path) {
@@ -152,8 +194,16 @@ class Checker {
       refuse(host.path, "nqn", fmt::format("no subsystem admits `{}`", host.nqn),
              "list it in `hosts` of a [[subsystem]], written the same way");
     }
-    if (host.dhchap_key_file.empty()) {
-      refuse(host.path, "dhchap_key_file", "a host has no `dhchap_key_file`",
+  }
+  void check_host_keys(const HostConfig& host) {
+    if (!host.dhchap_key_file.empty()) return;
+    if (host.tls_psk_file.empty()) {
+      refuse(host.path, "dhchap_key_file",
+             "a host has neither `dhchap_key_file` nor `tls_psk_file`",
+             "make one: forebay key generate --output host.key");
+    } else if (!host.dhchap_ctrl_key_file.empty()) {
+      refuse(host.path, "dhchap_ctrl_key_file",
+             "the target proves itself to hosts that do, and this one has no `dhchap_key_file`",
              "make one: forebay key generate --output host.key");
     }
   }
@@ -224,19 +274,32 @@ void read_hosts(const toml::table& root, const std::string& file, TargetConfig& 
         visit(reader, host);
         reader.refuse_unknown();
         host.path = reader.path();
-        for (std::string* key_file : {&host.dhchap_key_file, &host.dhchap_ctrl_key_file}) {
+        for (std::string* key_file :
+             {&host.dhchap_key_file, &host.dhchap_ctrl_key_file, &host.tls_psk_file}) {
           if (!key_file->empty()) *key_file = config::resolve_path(file, *key_file);
         }
         host.key_place = context.places.of(host.path + ".dhchap_key_file");
         host.ctrl_place = context.places.of(host.path + ".dhchap_ctrl_key_file");
+        host.tls_place = context.places.of(host.path + ".tls_psk_file");
         target.hosts.push_back(std::move(host));
       });
+}
+
+void read_listeners(const toml::table& root, TargetConfig& target, config::Context& context) {
+  config::for_each_table(root, "listen", kListenersMax, context,
+                         [&](config::TableReader& reader, const toml::table&) {
+                           ListenConfig listener;
+                           visit(reader, listener);
+                           reader.refuse_unknown();
+                           listener.path = reader.path();
+                           target.listeners.push_back(std::move(listener));
+                         });
 }
 
 }  // namespace
 
 void visit(config::FieldVisitor& visitor, TargetConfig& target) {
-  visitor.texts({"listen", "addresses and ports where hosts connect; port 0 takes any"},
+  visitor.texts({"listen", "addresses and ports where hosts connect in plain; port 0 takes any"},
                 target.listen);
   visitor.count({"connections_max", "more are closed as they come"}, target.connections_max,
                 {1, 65'536});
@@ -262,6 +325,13 @@ void visit(config::FieldVisitor& visitor, NamespaceConfig& item) {
   visitor.texts({"hosts", "of the subsystem's hosts, those that see it; absent: all"}, item.hosts);
 }
 
+void visit(config::FieldVisitor& visitor, ListenConfig& listener) {
+  visitor.text({"address", "address and port where hosts connect; port 0 takes any"},
+               listener.address);
+  visitor.word({"tls", "whether a host there must, may or may not use TLS"}, listener.tls,
+               kTlsModes);
+}
+
 void visit(config::FieldVisitor& visitor, HostConfig& host) {
   visitor.text({"nqn", "the host that must prove itself, as in its subsystems' `hosts`"}, host.nqn);
   visitor.text({"dhchap_key_file", "file with the host's key (DHHC-1), for its owner alone"},
@@ -271,12 +341,14 @@ void visit(config::FieldVisitor& visitor, HostConfig& host) {
   visitor.texts({"dhchap_hashes", "hashes that it may use, the dearest first"}, host.dhchap_hashes);
   visitor.texts({"dhchap_groups", "Diffie-Hellman groups that it may use, the dearest first"},
                 host.dhchap_groups);
+  visitor.text({"tls_psk_file", "file with the host's TLS key (NVMeTLSkey-1), for its owner alone"},
+               host.tls_psk_file);
 }
 
 std::optional<ListenAddress> parse_listen(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos) return std::nullopt;
-  ListenAddress listen{.host = text.substr(0, colon)};
+  ListenAddress listen{.host = text.substr(0, colon), .text = text};
   const bool bracketed = listen.host.starts_with('[') && listen.host.ends_with(']');
   if (bracketed) listen.host = listen.host.substr(1, listen.host.size() - 2);
   const char* end = text.data() + text.size();
@@ -306,6 +378,7 @@ std::optional<TargetConfig> read_target_config(const std::string& file, const st
   visit(reader, target);
   reader.refuse_unknown();
   read_subsystems(*root, file, target, context);
+  read_listeners(*root, target, context);
   read_hosts(*root, file, target, context);
   // What is missing because it was written wrongly was said already.
   if (mistakes.count() == before) Checker(places, mistakes).check(target);

@@ -14,12 +14,22 @@
 #include "core/diagnostics.h"
 #include "nvme/auth/method.h"
 #include "nvme/target/host_list.h"
+#include "nvme/tls/mode.h"
 
 namespace forebay::nvme::target {
 
 struct ListenAddress {
   std::string host;  // numeric, IPv6 without brackets
   std::uint16_t port = 0;
+  tls::TlsMode mode = tls::TlsMode::kOff;
+  std::string text;  // as written
+};
+
+// A [[listen]] section: an address that says whether it speaks TLS.
+struct ListenConfig {
+  std::string address;
+  std::string tls;
+  std::string path;  // "listen.0", of its keys' places
 };
 
 struct NamespaceConfig {
@@ -37,23 +47,26 @@ struct SubsystemConfig {
   std::vector<NamespaceConfig> namespaces;
 };
 
-// A host that must prove itself (DH-HMAC-CHAP). Its keys are in files, which this reader leaves
-// alone.
+// A host that must prove itself (DH-HMAC-CHAP), come over TLS, or both. Its keys are in files,
+// which this reader leaves alone.
 struct HostConfig {
   std::string nqn;
-  std::string dhchap_key_file;
+  std::string dhchap_key_file;             // empty: it need not prove itself
   std::string dhchap_ctrl_key_file;        // empty: the target proves itself to nobody
   std::vector<std::string> dhchap_hashes;  // as written; empty: all
   std::vector<std::string> dhchap_groups;
-  auth::Methods methods = auth::quick_methods();  // the same, read
+  std::string tls_psk_file;                       // empty: it comes without TLS
+  auth::Methods methods = auth::quick_methods();  // of the names above
   std::string path;                               // "host.0", of its keys' places
   std::string key_place;                          // "target.toml:30"
   std::string ctrl_place;  // likewise; of the section where there is no such key
+  std::string tls_place;
 };
 
 struct TargetConfig {
   std::vector<std::string> listen;       // as written
-  std::vector<ListenAddress> addresses;  // the same, read
+  std::vector<ListenConfig> listeners;   // likewise
+  std::vector<ListenAddress> addresses;  // both, read
   std::uint64_t connections_max = 1024;
   std::uint64_t transfer_memory_bytes = 64 << 20;
   std::uint64_t stall_s = 10;
@@ -65,11 +78,13 @@ void visit(config::FieldVisitor& visitor, TargetConfig& target);
 void visit(config::FieldVisitor& visitor, SubsystemConfig& subsystem);
 void visit(config::FieldVisitor& visitor, NamespaceConfig& item);
 void visit(config::FieldVisitor& visitor, HostConfig& host);
+void visit(config::FieldVisitor& visitor, ListenConfig& listener);
 
 inline constexpr std::string_view kListenDefault = "127.0.0.1:4420";
 inline constexpr std::string_view kEveryHost = "*";
 inline constexpr std::size_t kSubsystemsMax = 256;
 inline constexpr std::size_t kHostsMax = 1024;
+inline constexpr std::size_t kListenersMax = 256;
 inline constexpr std::size_t kNamespacesMax = 1024;  // of a subsystem; NSIDs go as far
 
 // The configuration, or nothing after noting all mistakes. Paths of devices are relative to `file`.

@@ -136,7 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"", "[[subsystem]]\nnqn = \"nqn.x\"\nhosts = [\"*\"]\n", "t.toml:28",
                 "a subsystem has no namespace"},
         Mistake{"", "[[hosts]]\n", "t.toml:28", "unknown section `hosts`"},
-        Mistake{"", "[[host]]\nnqn = \"nqn.x\"\n", "t.toml:28", "no `dhchap_key_file`"},
+        Mistake{"", "[[host]]\nnqn = \"nqn.x\"\n", "t.toml:28",
+                "neither `dhchap_key_file` nor `tls_psk_file`"},
         Mistake{"", "[[host]]\ndhchap_key_file = \"k\"\n", "t.toml:28", "a host has no `nqn`"},
         Mistake{"", "[[host]]\nnqn = \"me\"\ndhchap_key_file = \"k\"\n", "t.toml:29",
                 "`me` is no host's"},
@@ -152,7 +153,19 @@ INSTANTIATE_TEST_SUITE_P(
                 "[[host]]\nnqn = \"nqn.x\"\ndhchap_key_file = \"k\"\n"
                 "dhchap_groups = [\"ffdhe1024\"]\n",
                 "t.toml:31", "`ffdhe1024` is no DH group"},
-        Mistake{"", "[[host]]\nnqn = \"nqn.x\"\nkey = \"k\"\n", "t.toml:30", "unknown key `key`"}));
+        Mistake{"", "[[host]]\nnqn = \"nqn.x\"\nkey = \"k\"\n", "t.toml:30", "unknown key `key`"},
+        Mistake{"", "[[listen]]\naddress = \"127.0.0.1:1\"\n", "t.toml:28",
+                "does not say whether it speaks TLS"},
+        Mistake{"", "[[listen]]\naddress = \"127.0.0.1:1\"\ntls = \"on\"\n", "t.toml:30", "`on`"},
+        Mistake{"", "[[listen]]\ntls = \"off\"\n", "t.toml:28", "is no address and port"},
+        Mistake{"", "[[listen]]\naddress = \"127.0.0.1:1\"\ntls = \"required\"\n", "t.toml:30",
+                "no host has a key for it"},
+        Mistake{"", "[[host]]\nnqn = \"nqn.x\"\ntls_psk_file = \"k\"\n", "t.toml:30",
+                "no address speaks TLS"},
+        Mistake{"",
+                "[[listen]]\naddress = \"127.0.0.1:1\"\ntls = \"optional\"\n"
+                "[[host]]\nnqn = \"nqn.x\"\ntls_psk_file = \"k\"\ndhchap_ctrl_key_file = \"c\"\n",
+                "t.toml:34", "has no `dhchap_key_file`"}));
 
 constexpr const char* kHostSection = R"([[host]]
 nqn = "nqn.2014-08.org.nvmexpress:uuid:a"
@@ -176,6 +189,38 @@ TEST(TargetConfig, ReadsHowAHostProvesItself) {
   EXPECT_EQ(host.methods.hashes, (std::vector{auth::HashId::kSha512, auth::HashId::kSha256}));
   EXPECT_EQ(host.methods.groups, std::vector{auth::GroupId::kNull});
   EXPECT_EQ(HostConfig{}.methods.groups.front(), auth::GroupId::kFfdhe2048);
+}
+
+TEST(TargetConfig, ReadsWhereAndWithWhichKeyTlsIsSpoken) {
+  std::string text = std::string(kFull) + R"([[listen]]
+address = "[::1]:4422"
+tls = "required"
+
+[[listen]]
+address = "127.0.0.1:4423"
+tls = "optional"
+
+[[host]]
+nqn = "nqn.2014-08.org.nvmexpress:uuid:a"
+tls_psk_file = "a.psk"
+)";
+  Diagnostics mistakes;
+  const auto target = read_target_config("/etc/forebay/target.toml", text, mistakes);
+  ASSERT_TRUE(target) << mistakes.text();
+  ASSERT_EQ(target->addresses.size(), 4U);
+  EXPECT_EQ(target->addresses[0].mode, tls::TlsMode::kOff);
+  EXPECT_EQ(target->addresses[2].host, "::1");
+  EXPECT_EQ(target->addresses[2].text, "[::1]:4422");
+  EXPECT_EQ(target->addresses[2].mode, tls::TlsMode::kRequired);
+  EXPECT_EQ(target->addresses[3].mode, tls::TlsMode::kOptional);
+  EXPECT_EQ(target->hosts[0].tls_psk_file, "/etc/forebay/a.psk");
+  EXPECT_EQ(target->hosts[0].tls_place, "/etc/forebay/target.toml:38");
+
+  // The default address is not added to those of sections.
+  text.erase(text.find("listen = "), text.find("connections_max") - text.find("listen = "));
+  const auto sections = read_target_config("t.toml", text, mistakes);
+  ASSERT_TRUE(sections) << mistakes.text();
+  EXPECT_EQ(sections->addresses.size(), 2U);
 }
 
 // The host that is meant would need no key.
@@ -228,7 +273,9 @@ TEST(TargetConfig, ThePageHasEveryKeyAndItsMeaning) {
   HostConfig host;
   visit(keys, item);
   visit(keys, host);
-  ASSERT_EQ(keys.rows.size(), 16U);
+  ListenConfig listener;
+  visit(keys, listener);
+  ASSERT_EQ(keys.rows.size(), 19U);
   for (const auto& [name, meaning] : keys.rows) {
     const std::string row = "| `" + name + "` |";
     bool found = false;
