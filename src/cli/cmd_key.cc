@@ -110,7 +110,11 @@ Result<KeyFacts> facts_of(std::string_view text) {
 
 std::string_view check_hint(const Error& error, std::string_view text) {
   if (text.starts_with("NVMeTLSkey-")) return nvme::tls::tls_key_hint(error);
-  return nvme::auth::secret_hint(error);
+  if (text.starts_with("DHHC-") || error.code != Errc::kInvalid) {
+    return nvme::auth::secret_hint(error);
+  }
+  return "it holds one line DHHC-1:hh:BASE64:, or NVMeTLSkey-1:hh:BASE64: for TLS, as `forebay key "
+         "generate` writes it";
 }
 
 int run_check(const Invocation& call) {
