@@ -1,8 +1,11 @@
 #include "cli/bench_fabric.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 #include "cli/bench_target.h"
 #include "cli/copy_rate.h"
@@ -11,6 +14,7 @@
 #include "cli/open_store.h"
 #include "core/bytes.h"
 #include "core/rng.h"
+#include "nvme/auth/crypto.h"
 
 namespace forebay::cli {
 namespace {
@@ -20,6 +24,7 @@ constexpr std::uint64_t kSmallBytes = 4 * kKiB;
 constexpr std::size_t kSmallDepth = 128;
 constexpr double kStreamBar = 0.90;
 constexpr double kDigestBar = 0.85;
+constexpr double kTlsBar = 0.6;  // GB/s, a core each side
 constexpr double kIopsBar = 560'000;
 constexpr double kLatencyBarUs = 40;
 constexpr double kIdleBarPercent = 0.1;
@@ -160,6 +165,74 @@ Result<BenchRow> digest_row(const FabricBench& bench, std::uint64_t block_bytes)
   return row;
 }
 
+// A key in a file for as long as it is there.
+class KeyFile {
+ public:
+  explicit KeyFile(const nvme::tls::TlsKey& key)
+      : path_((std::filesystem::temp_directory_path() / "forebay-bench-XXXXXX").string()) {
+    const int file = ::mkstemp(path_.data());  // for its owner alone
+    const std::string text = key.text();
+    written_ =
+        file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (file >= 0) ::close(file);
+  }
+  ~KeyFile() { ::unlink(path_.c_str()); }
+  KeyFile(const KeyFile&) = delete;
+  KeyFile& operator=(const KeyFile&) = delete;
+  [[nodiscard]] bool written() const { return written_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool written_ = false;
+};
+
+Result<Pair> connect_tls() {
+  using nvme::tls::TlsKey;
+  const TlsKey key = TlsKey::make(nvme::tls::PskHash::kSha256, true, nvme::auth::random_bytes);
+  const KeyFile file(key);
+  if (!file.written()) return fail(Errc::kIo, "write the bench's own key");
+  Pair pair;
+  FOREBAY_TRY(target, BenchTarget::start(key));
+  pair.target = std::move(target);
+  const std::string query = fmt::format("?depth={}&host_nqn={}&tls_psk_file={}", kStreamDepth,
+                                        BenchTarget::kHostNqn, file.path());
+  auto host = open_flash_device(pair.target->url(query), {});
+  if (!host) return fail(Errc::kIo, "connect to the bench's own target");
+  pair.host = std::make_unique<OpenStore>(std::move(*host));
+  return pair;
+}
+
+// What both ends carried, and the processor time of each.
+Result<BenchRow> tls_row(const FabricBench& bench, block::RequestKind kind,
+                         std::uint64_t block_bytes) {
+  FOREBAY_TRY(pair, connect_tls());
+  DiskRun run(pair.device(), kind, block_bytes, kStreamDepth);
+  Rng rng(bench.seed);
+  const std::uint64_t count = std::max<std::uint64_t>(1, bench.round_bytes / block_bytes);
+  std::vector<double> speeds;
+  const Nanos all_before = process_cpu_time();
+  const Nanos target_before = pair.target->cpu_time();
+  for (std::size_t round = 0; round < bench.rounds; ++round) {
+    FOREBAY_TRY(speed, run.run(random_offsets(pair.device(), block_bytes, count, rng)));
+    speeds.push_back(speed / kGigabyte);
+  }
+  const auto seconds = [](Nanos time) { return std::chrono::duration<double>(time).count(); };
+  const double target = seconds(pair.target->cpu_time() - target_before);
+  const double host = seconds(process_cpu_time() - all_before) - target;
+  const double gigabytes = static_cast<double>(bench.rounds * count * block_bytes) / kGigabyte;
+  const bool write = kind == block::RequestKind::kWrite;
+  auto row =
+      row_of(fmt::format("fabric-tls-{}-{}", write ? "write" : "read", size_name(block_bytes)),
+             "gb_per_s", speeds);
+  row.bar = Bar::kAtLeast;
+  row.bar_value = kTlsBar;
+  row.reference = fmt::format(
+      "{}; a core of the target does {:.2f} GB/s, one of the host {:.2f} GB/s",
+      nvme::tls::cipher_suite(nvme::tls::PskHash::kSha256), gigabytes / target, gigabytes / host);
+  return row;
+}
+
 Result<std::vector<double>> small_reads(const FabricBench& bench, Pair& pair, std::size_t depth,
                                         std::uint64_t count, telemetry::Histogram& latency) {
   DiskRun run(pair.device(), block::RequestKind::kRead, kSmallBytes, depth);
@@ -212,6 +285,17 @@ Result<std::vector<BenchRow>> bench_fabric_digests(const FabricBench& bench) {
   for (const std::uint64_t block_bytes : bench.block_bytes) {
     FOREBAY_TRY(row, digest_row(bench, block_bytes));
     rows.push_back(row);
+  }
+  return rows;
+}
+
+Result<std::vector<BenchRow>> bench_fabric_tls(const FabricBench& bench) {
+  std::vector<BenchRow> rows;
+  for (const auto kind : {block::RequestKind::kRead, block::RequestKind::kWrite}) {
+    for (const std::uint64_t block_bytes : bench.block_bytes) {
+      FOREBAY_TRY(row, tls_row(bench, kind, block_bytes));
+      rows.push_back(row);
+    }
   }
   return rows;
 }

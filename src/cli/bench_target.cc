@@ -16,8 +16,10 @@ constexpr const char* kNqn = "nqn.2026-12.org.forebay:bench";
 
 }  // namespace
 
-Result<std::unique_ptr<BenchTarget>> BenchTarget::start() {
+Result<std::unique_ptr<BenchTarget>> BenchTarget::start(
+    const std::optional<nvme::tls::TlsKey>& key) {
   std::unique_ptr<BenchTarget> made(new BenchTarget());
+  made->key_ = key;
   std::promise<Status> listening;
   auto heard = listening.get_future();
   made->thread_ = std::thread([target = made.get(), &listening] { target->serve(listening); });
@@ -32,7 +34,9 @@ void BenchTarget::serve(std::promise<Status>& listening) {
   NullDevice device(loop);
   nvme::target::Target target(loop, {});
   target.add_subsystem(kNqn).add_namespace(1, device);
-  const auto port = target.listen("127.0.0.1", 0);
+  target.set_tls_key(std::string(kHostNqn), key_);
+  const auto mode = key_ ? nvme::tls::TlsMode::kRequired : nvme::tls::TlsMode::kOff;
+  const auto port = target.listen("127.0.0.1", 0, mode);
   if (!port) return listening.set_value(std::unexpected(port.error()));
   port_ = *port;
   listening.set_value({});

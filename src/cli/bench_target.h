@@ -7,23 +7,28 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "nvme/tls/psk.h"
 
 namespace forebay::cli {
 
 class BenchTarget {
  public:
-  // Listens on a port of its own of 127.0.0.1.
-  [[nodiscard]] static Result<std::unique_ptr<BenchTarget>> start();
+  // Listens on a port of its own of 127.0.0.1; with a key, for the host of that name over TLS
+  // alone.
+  [[nodiscard]] static Result<std::unique_ptr<BenchTarget>> start(
+      const std::optional<nvme::tls::TlsKey>& key = std::nullopt);
   ~BenchTarget();
   BenchTarget(const BenchTarget&) = delete;
   BenchTarget& operator=(const BenchTarget&) = delete;
 
+  static constexpr std::string_view kHostNqn = "nqn.2026-12.org.forebay:bench-host";
   // Of its namespace; `query`: "?depth=128".
   [[nodiscard]] std::string url(std::string_view query) const;
   // That its thread has used.
@@ -33,6 +38,7 @@ class BenchTarget {
   BenchTarget() = default;
   void serve(std::promise<Status>& listening);
 
+  std::optional<nvme::tls::TlsKey> key_;
   std::thread thread_;
   std::atomic<std::uint16_t> port_{0};
   std::atomic<bool> stop_{false};

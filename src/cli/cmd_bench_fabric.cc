@@ -19,9 +19,10 @@ struct RowGroup {
   std::string_view name;
   Result<std::vector<BenchRow>> (*measure)(const FabricBench&);
 };
-constexpr std::array<RowGroup, 4> kGroups{{
+constexpr std::array<RowGroup, 5> kGroups{{
     {"stream", bench_fabric_stream},
     {"digests", bench_fabric_digests},
+    {"tls", bench_fabric_tls},
     {"small", bench_fabric_small},
     {"idle", bench_fabric_idle},
 }};
@@ -106,11 +107,11 @@ int run_bench_fabric(const Invocation& call) {
 }
 
 constexpr std::array<Flag, 6> kFlags{{
-    {"--block", "LIST", "128K,1M", "block sizes of the rows stream and digests"},
+    {"--block", "LIST", "128K,1M", "block sizes of the rows stream, digests and tls"},
     {"--depth", "LIST", "1,32,128", "requests in flight of the rows stream"},
     {"--rounds", "COUNT", "5", "interleaved rounds; the median is the figure"},
     {"--round-bytes", "BYTES", "2G", "carried by each side in a round"},
-    {"--rows", "LIST", "stream,digests,small,idle", "which rows to measure"},
+    {"--rows", "LIST", "stream,digests,tls,small,idle", "which rows to measure"},
     {"--seed", "COUNT", "1", "of the order of the requests"},
 }};
 
