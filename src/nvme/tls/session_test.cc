@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include "nvme/tls/tls_testing.h"
 
 namespace forebay::nvme::tls {
@@ -69,6 +73,26 @@ TEST(TlsSession, AnotherKeyIsRefusedOnBothSides) {
   pair.settle();
   expect_failed(*pair.controller, Errc::kDenied, "holds another key");
   expect_failed(*pair.host, Errc::kDenied, "holds another TLS key");
+}
+
+// Hellos that tests/interop/nvme_tls_seeds.py makes without OpenSSL, with binders of its own.
+TEST(TlsSession, TakesTheHelloOfAnotherImplementation) {
+  for (const char* size : {"32", "48"}) {
+    for (const char* rest : {"_0_spec", "_0_compat", "_1_spec", "_1_compat"}) {
+      const std::string name = std::string("hello_") + size + rest;
+      std::ifstream file(FOREBAY_SOURCE_DIR "/tests/fuzz/nvme_tls_fuzz/" + name, std::ios::binary);
+      const std::string hello{std::istreambuf_iterator<char>(file), {}};
+      ASSERT_GT(hello.size(), 100U) << name;
+      SessionPair pair(test_psk(), size[0] == '3' ? kBoundKey32 : kBoundKey48);
+      std::memcpy(pair.controller->receive_place().data(), hello.data() + 1, hello.size() - 1);
+      pair.controller->received(hello.size() - 1);
+      EXPECT_EQ(pair.controller->state(), SessionState::kHandshaking) << name;
+      ASSERT_GT(pair.controller->output().size(), 100U) << name;
+      EXPECT_EQ(pair.controller->output()[0], kHandshakeRecord) << "a server's hello, no alert";
+      EXPECT_EQ(to_string(pair.controller->psk().derivation),
+                std::string_view(rest).ends_with("spec") ? "spec" : "compat");
+    }
+  }
 }
 
 TEST(TlsSession, AnIdentityThatIsNotKnownIsNamed) {

@@ -48,6 +48,7 @@ class SessionPair {
                                 std::string_view identity) { return find_psks(keys, identity); })),
         step_(step) {}
 
+  void set_step(std::size_t bytes) { step_ = bytes; }
   // One piece of `from`'s output; false: there is none.
   bool carry(Session& from, Session& to) {
     const auto output = from.output();
