@@ -25,7 +25,8 @@ struct FabricBench {
                                                                 const std::string& url);
 // fabric-digests-<block>: reads with both digests over reads without
 [[nodiscard]] Result<std::vector<BenchRow>> bench_fabric_digests(const FabricBench& bench);
-// fabric-tls-read-<block>, fabric-tls-write-<block>: GB/s over TLS, and what a core of each end does
+// fabric-tls-read-<block>, fabric-tls-write-<block>: GB/s over TLS, and what a core of each end
+// does
 [[nodiscard]] Result<std::vector<BenchRow>> bench_fabric_tls(const FabricBench& bench);
 // fabric-iops-4k-128, fabric-latency-4k-1
 [[nodiscard]] Result<std::vector<BenchRow>> bench_fabric_small(const FabricBench& bench);

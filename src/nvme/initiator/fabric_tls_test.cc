@@ -138,6 +138,20 @@ TEST_F(FabricTlsTest, ATargetThatComesBackIsFoundAgain) {
   EXPECT_EQ((*device)->counters().connections_lost, 2U);
 }
 
+// The target renews its key every few records, and has the host renew its own.
+TEST_F(FabricTlsTest, KeysAreRenewedWhileDataGoesOn) {
+  target::TargetOptions options;
+  options.limits.tls_records_per_key = 3;
+  TestTarget target(loop_, *disk_, options,
+                    {.mode = TlsMode::kRequired, .key = tls_key(kBoundKey48)});
+  const auto device = FabricDevice::open(loop_, target.options());
+  ASSERT_TRUE(device) << to_string(device.error());
+  for (int i = 0; i < 300; ++i) {
+    write_and_compare(**device, static_cast<std::uint64_t>(i % 100), i % 256);
+  }
+  EXPECT_EQ((*device)->counters().connections_lost, 0U);
+}
+
 // A stranger has ten seconds, whatever it says or does not say in a handshake.
 TEST_F(FabricTlsTest, AHandshakeThatDoesNotEndIsClosedUpon) {
   serve(TlsMode::kRequired);

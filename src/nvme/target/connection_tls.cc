@@ -42,6 +42,7 @@ void Connection::begin_tls(std::span<const std::byte> bytes) {
                       });
     return ours ? tls::find_psks(share_.tls_keys, identity) : std::vector<tls::Psk>{};
   });
+  tls_->set_records_per_key(share_.limits.tls_records_per_key);
   static_assert(kInputBytes <= tls::kCipherInputBytes);
   std::memcpy(tls_->receive_place().data(), bytes.data(), bytes.size());
   cipher_received(bytes.size());

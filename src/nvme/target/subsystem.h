@@ -38,6 +38,7 @@ struct TargetLimits {
   std::uint32_t host_data_bytes_max = 256 * 1024;  // MAXH2CDATA
   // After so long without a byte of what a connection waits for from its host, it is closed.
   Nanos stall_time = std::chrono::seconds(10);
+  std::uint64_t tls_records_per_key = 1 << 23;  // 128 GiB: tls::kRecordsPerKey
 };
 
 class Subsystem {

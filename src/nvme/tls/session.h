@@ -86,7 +86,7 @@ class Session {
   }
   void sent(std::size_t size);
 
-  // For tests: a key is renewed after so many records.
+  // A key is renewed after so many records, in place of kRecordsPerKey.
   void set_records_per_key(std::uint64_t count) { records_per_key_ = count; }
 
  private:
