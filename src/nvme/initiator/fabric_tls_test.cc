@@ -90,7 +90,7 @@ TEST_F(FabricTlsTest, PlainOnATlsPortIsClosedUpon) {
 
 TEST_F(FabricTlsTest, TlsOnAPlainPortIsClosedUponAndSaidSo) {
   serve(TlsMode::kOff, "");
-  expect_refused(psk(), Errc::kGone, "may expect plain NVMe/TCP");
+  expect_refused(psk(), Errc::kGone, "expects plain NVMe/TCP");
 }
 
 TEST_F(FabricTlsTest, AnOptionalPortTakesBothButAHostWithAKeyByTlsAlone) {

@@ -262,7 +262,8 @@ void Session::receive_ended() {
     fail_with({Errc::kGone, "tls: the connection was cut: the peer did not announce its end"});
   } else if (state_ == SessionState::kHandshaking && !server_ && !heard_) {
     fail_with(
-        {Errc::kGone, "tls: the target closed at the TLS hello: it may expect plain NVMe/TCP"});
+        {Errc::kGone,
+         "tls: the target closed at the TLS hello: it has no such key, or expects plain NVMe/TCP"});
   } else if (state_ == SessionState::kHandshaking) {
     fail_with({Errc::kGone, "tls: the peer closed during the handshake"});
   }

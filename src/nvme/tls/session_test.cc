@@ -123,7 +123,7 @@ TEST(TlsSession, AnEndThatIsNotAnnouncedIsACut) {
   expect_failed(*pair.host, Errc::kGone, "cut");
   const auto early = Session::connect(test_psk());
   early->receive_ended();
-  expect_failed(*early, Errc::kGone, "may expect plain NVMe/TCP");
+  expect_failed(*early, Errc::kGone, "expects plain NVMe/TCP");
 }
 
 TEST(TlsSession, AnAnnouncedEndIsOne) {
