@@ -40,6 +40,10 @@ constexpr std::array kHostKnown{
 constexpr std::array kControllerKnown{
     Known{SSL_R_BINDER_DOES_NOT_VERIFY,
           {Errc::kDenied, "tls: the host holds another key than this target"}},
+    Known{SSL_R_BAD_EXTENSION,
+          {Errc::kDenied,
+           "tls: the host's proof is by another hash than its key (older tlshd has "
+           "SHA-256 alone), or malformed"}},
     Known{SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC, kForged},
     Known{SSL_R_UNSUPPORTED_PROTOCOL, kOldVersion},
 };

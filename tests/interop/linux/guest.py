@@ -20,7 +20,11 @@ NEEDS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "
          "dpkg-deb": "dpkg"}
 PROGRAMS = ["nvme", "mke2fs", "e2fsck"]
 MODULES = ["virtio_pci", "virtio_net", "nvme-tcp", "nvmet-tcp", "brd", "ext4", "crc32c_generic", "crc32c-intel",
-           "nvme-auth", "dh_generic", "hmac", "sha256_generic", "sha512_generic"]
+           "nvme-auth", "dh_generic", "hmac", "sha256_generic", "sha512_generic", "virtio_blk", "nvme-keyring", "tls",
+           "gcm", "ctr", "ghash-generic", "ghash-clmulni-intel", "aes_generic", "aesni-intel"]
+# Of the disk for cases that want more than busybox: the handshake of the kernel's TLS, and an nvme-cli that has keys.
+DISK_SUITE = "trixie"
+DISK_PACKAGES = ["nvme-cli", "ktls-utils", "keyutils", "kmod"]
 
 
 def find(program):
@@ -96,7 +100,7 @@ def add_modules(root, kernel, release):
 
 def make_initramfs(kernel, release, folder):
     """Busybox, programs, modules and the case scripts; made again when any script changes."""
-    scripts = [HERE / "init", HERE / "common.sh", *sorted((HERE / "cases").glob("*.sh")),
+    scripts = [HERE / "init", HERE / "run_case", HERE / "common.sh", *sorted((HERE / "cases").glob("*.sh")),
                *sorted((HERE / "target").glob("*.sh"))]
     parts = [*MODULES, *PROGRAMS, *(script.read_text() for script in scripts)]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -125,20 +129,49 @@ def make_initramfs(kernel, release, folder):
     return image
 
 
-def command_line(kernel, release, image, arguments, forward=""):
+def make_disk(folder):
+    """Debian's user space as an image, or why there is none; made once."""
+    disk = folder / f"{DISK_SUITE}-{hashlib.sha256(' '.join(DISK_PACKAGES).encode()).hexdigest()[:8]}.img"
+    if disk.exists():
+        return disk, ""
+    if find("mmdebstrap") is None:
+        return None, "install mmdebstrap"
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        root, packed = pathlib.Path(scratch) / "root", folder / "disk.tmp"
+        try:
+            run("mmdebstrap", "--quiet", "--variant=minbase", "--include=" + ",".join(DISK_PACKAGES), DISK_SUITE, str(root))
+            packed.unlink(missing_ok=True)
+            with open(packed, "wb") as file:
+                file.truncate(600 << 20)
+            run("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-d", str(root), str(packed))
+        except subprocess.CalledProcessError as error:
+            return None, f"no {DISK_SUITE} to be had: {(error.stderr or '').strip()[-200:]}"
+        packed.rename(disk)
+    return disk, ""
+
+
+def command_line(kernel, release, image, arguments, forward="", disk=None):
     """Of QEMU; `forward`: user-mode network options such as a host port that leads into the guest."""
+    if disk is not None:
+        arguments = {**arguments, "root": "/dev/vda"}
     vmlinuz = kernel / "boot" / f"vmlinuz-{release}"
     append = "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on tsc=unstable " + " ".join(
         f"{name}={value}" for name, value in arguments.items())
     return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine",
-            "q35", "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-m", "512", "-smp", "2", "-serial",
+            "q35", "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max", "-m", "768", "-smp", "2", "-serial",
             "stdio", "-kernel", str(vmlinuz), "-initrd", str(image), "-netdev", f"user,id=n0,ipv6=off{forward}", "-device",
-            "virtio-net-pci,netdev=n0,romfile=", "-append", append]
+            "virtio-net-pci,netdev=n0,romfile=", *drive(disk), "-append", append]
 
 
-def boot(kernel, release, image, arguments, timeout_s):
+def drive(disk):
+    """What a run writes to the disk is thrown away."""
+    return [] if disk is None else ["-drive", f"file={disk},format=raw,if=none,id=d0,cache=unsafe,snapshot=on", "-device",
+                                    "virtio-blk-pci,drive=d0"]
+
+
+def boot(kernel, release, image, arguments, timeout_s, disk=None):
     """Boots, runs what `arguments` (a dict) ask for; the console's text. It ends with `case-rc N`."""
-    command = command_line(kernel, release, image, arguments)
+    command = command_line(kernel, release, image, arguments, disk=disk)
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=timeout_s)
@@ -150,11 +183,11 @@ def boot(kernel, release, image, arguments, timeout_s):
 class Server:
     """A guest that serves on its port 4420, which is `port` of 127.0.0.1 here, until end()."""
 
-    def __init__(self, kernel, release, image, arguments, console, timeout_s):
+    def __init__(self, kernel, release, image, arguments, console, timeout_s, disk=None):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        command = command_line(kernel, release, image, arguments, f",hostfwd=tcp:127.0.0.1:{self.port}-:4420")
+        command = command_line(kernel, release, image, arguments, f",hostfwd=tcp:127.0.0.1:{self.port}-:4420", disk)
         self.console = console
         with open(console, "w") as text:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=text, stderr=subprocess.STDOUT)

@@ -1,5 +1,6 @@
 # Linux's own NVMe/TCP target, one namespace on a RAM disk; serves until the guest is ended. With flap=SECONDS on the
-# kernel's command line its port goes away and comes back so often; with auth=1 it knows one host, by its key.
+# kernel's command line its port goes away and comes back so often; with auth=1 it knows one host, by its key; with tls=1
+# its port speaks TLS alone, with keys of two hosts.
 modprobe brd rd_nr=1 rd_size=196608
 modprobe nvmet-tcp
 mount -t configfs none /sys/kernel/config
@@ -24,6 +25,19 @@ echo tcp > $nvmet/ports/1/addr_trtype
 echo ipv4 > $nvmet/ports/1/addr_adrfam
 echo 0.0.0.0 > $nvmet/ports/1/addr_traddr
 echo 4420 > $nvmet/ports/1/addr_trsvcid
+if grep -q " tls=1" /proc/cmdline; then
+  modprobe nvme-keyring
+  modprobe tls
+  printf '[authenticate]\nkeyrings=.nvme\n' > /tmp/tlshd.conf
+  tlshd -s -c /tmp/tlshd.conf > /tmp/tlshd.log 2>&1 &
+  sleep 1
+  for version in 0 1; do
+    nvme check-tls-key --insert --identity $version --hostnqn "nqn.2026-12.org.forebay:tls$version" --subsysnqn "$nqn" \
+      --keydata NVMeTLSkey-1:01:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:
+  done
+  echo tls1.3 > $nvmet/ports/1/addr_tsas
+  echo required > $nvmet/ports/1/addr_treq
+fi
 ln -s "$nvmet/subsystems/$nqn" $nvmet/ports/1/subsystems/
 echo "target-ready"
 flap=$(sed -n 's/.* flap=\([^ ]*\).*/\1/p' /proc/cmdline)
