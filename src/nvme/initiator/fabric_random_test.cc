@@ -9,6 +9,7 @@
 #include "core/rng.h"
 #include "io/sim.h"
 #include "nvme/initiator/fabric_testing.h"
+#include "nvme/tls/tls_testing.h"
 
 namespace forebay::nvme::initiator {
 namespace {
@@ -32,7 +33,10 @@ struct Cell {
 class RandomRun {
  public:
   explicit RandomRun(std::uint64_t seed)
-      : rng_(seed), engine_(io::SimOptions{.seed = seed}), loop_(engine_) {
+      : rng_(seed),
+        engine_(io::SimOptions{.seed = seed}),
+        loop_(engine_),
+        target_(loop_, *disk_, target_options_, tls_of(seed)) {
     FabricOptions options = target_.options();
     options.association.io_queues = static_cast<std::uint16_t>(1 + seed % 3);
     options.association.io_entries = static_cast<std::uint16_t>(2 + rng_.below(20));
@@ -41,6 +45,10 @@ class RandomRun {
     for (std::size_t i = 0; i < kCells; ++i) cells_[i].index = i;
   }
   ~RandomRun() { device_.reset(); }
+  static TestTls tls_of(std::uint64_t seed) {
+    if (seed % 5 != 0) return {};
+    return {.mode = tls::TlsMode::kRequired, .key = tls::tls_key(tls::kBoundKey32)};
+  }
 
   void run() {
     for (int step = 0; step < 1500; ++step) {
@@ -121,7 +129,7 @@ class RandomRun {
     options.limits.transfer_bytes_max = 16 * 1024;
     return options;
   }();
-  TestTarget target_{loop_, *disk_, target_options_};
+  TestTarget target_;
   std::unique_ptr<FabricDevice> device_;
   std::array<Cell, kCells> cells_;
   int started_ = 0;
