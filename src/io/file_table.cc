@@ -58,6 +58,15 @@ std::uint32_t probe_alignment(int descriptor) {
   return found;
 }
 
+// Opening a pipe waits for its other end, and no device could be on one anyway.
+Status check_kind(const std::string& path) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return {};  // open() says why, or makes it
+  const mode_t kind = status.st_mode & S_IFMT;
+  if (kind == S_IFREG || kind == S_IFBLK || kind == S_IFDIR) return {};
+  return fail(Errc::kInvalid, "open: neither a file nor a disk");
+}
+
 // A file that takes no direct I/O is used through the page cache, and says why.
 int open_descriptor(const std::string& path, const OpenOptions& options, FileFacts& facts) {
   const int mode = (options.write ? O_RDWR : O_RDONLY) | O_CLOEXEC | (options.create ? O_CREAT : 0);
@@ -132,6 +141,7 @@ FileId FileTable::add(Entry entry) {
 }
 
 Result<FileId> FileTable::open(const std::string& path, const OpenOptions& options) {
+  FOREBAY_TRY_STATUS(check_kind(path));
   Entry entry;
   entry.descriptor = open_descriptor(path, options, entry.facts);
   if (entry.descriptor < 0) return std::unexpected(error_from_errno(errno, "open"));
